@@ -61,8 +61,9 @@ public struct KeychainConfiguration: Sendable, Hashable {
     /// 2. the environment variable `KEYCHAIN_HOST`: `embedded`, `user`, `system` or `unix:/PATH`;
     /// 3. the environment variable `KEYCHAIN_HOME`, which means the embedded host;
     /// 4. the file `/etc/keychain/host`, with one of these words;
-    /// 5. the mark of a daemon in the user's store, which `keychainctl migrate` writes;
-    /// 6. the embedded host.
+    /// 5. ``Host/system`` for a program whose file gives it a group of its own (setgid);
+    /// 6. the mark of a daemon in the user's store, which `keychainctl migrate` writes;
+    /// 7. the embedded host.
     ///
     /// A daemon that is chosen and does not answer is an error (−25291). The library never takes another host in its
     /// place, since the program would find an empty keychain there.
@@ -87,6 +88,8 @@ public struct KeychainConfiguration: Sendable, Hashable {
     package var mayLieInOthersHomes = false
 
     /// The access groups of this process. New items go to the first one.
+    ///
+    /// Every program that has a group also has `unconfined`, as the last one it writes to.
     ///
     /// `nil` means the groups of the program's entitlements. Without entitlements it is one group, with the name of the
     /// program's bundle or executable. An item in a group that is not listed is not found, and naming such a group

@@ -59,7 +59,7 @@ extension KeychainError {
     }
 
     fileprivate static var nobodyIsAsked: KeychainError {
-        KeychainError(.interactionNotAllowed, message: "the passcode has to be shown for that, and the call asks nobody")
+        KeychainError(.interactionNotAllowed, message: "that wants the passcode, and the call asks nobody")
     }
 }
 

@@ -96,7 +96,8 @@ extension ChangeFeed {
     private func note(_ step: TransactionRequest.Step, from caller: Caller) {
         switch step {
         case .add(let request), .put(let request):
-            note([request.itemClass], in: request.accessGroup.map { [$0] } ?? caller.groups)
+            let group = request.accessGroup ?? caller.groups.first { !$0.isSameGroup(as: Caller.tokenGroup) }
+            note([request.itemClass], in: group.map { [$0] } ?? [])
         case .update(let request):
             note(request.query.storedClasses, in: groups(request.query, caller, request.changes.accessGroup))
         case .delete(let query): note(query.storedClasses, in: groups(query, caller))

@@ -47,6 +47,10 @@ extension Engine {
                 try finishPendingRekey()
             }
             emptyLog()
+        case .setPolicy(let policy, _) where policy.erasesAfterTenFailures && configuration.host == .system:
+            throw KeychainError(
+                .unimplemented,
+                message: "any program of the user may try a passcode, and ten wrong ones would erase the items of all")
         case .setPolicy(let policy, let passcode):
             try finishingErasure { try keys.setPolicy(policy, passcode: passcode) }
         }

@@ -171,7 +171,8 @@ package final class Engine: RequestHandler {
             case .lock(let request): try lock(request)
             case .passcode(let request): return try change(request)
             case .rekeyStep: return .rekeyed(told(try rekeyStep()))
-            case .renewLease: try keys.renewLease()
+            // The system's daemon watches itself, and no program's word counts.
+            case .renewLease: if configuration.host != .system { try keys.renewLease() }
             case .exportItems(let request):
                 return .exported(try withReadItems(attempt) { try $0.export(request) })
             case .importItems(let request):

@@ -42,6 +42,8 @@ package struct EngineConfiguration: Sendable {
     /// The most bytes of all items of one answer; nil: as many as memory holds. A daemon has many callers, and each
     /// could ask for everything.
     package var mostBytesInAnswer: Int?
+    /// The most bytes of the database; nil: 1 GiB with the system's daemon, and elsewhere as many as the disk holds.
+    package var mostBytesOfStore: Int?
     /// The tables, and the steps that bring older tables up to date. Others in tests.
     package var schema = StoreSchema.current
     /// Whether writes are forced to the disk. Benchmarks fill stores without; stores with secrets need it.

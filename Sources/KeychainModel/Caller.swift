@@ -23,6 +23,10 @@ package struct Caller: Sendable {
         self.evidence = evidence
     }
 
+    /// The group that all programs without an identity of their own share on the system's host. Where programs name their
+    /// groups themselves, each has it too, so that items that come back from there are found.
+    package static let unconfinedGroup = "unconfined"
+
     /// The group that Apple's keychain lets every program read and none write.
     package static let tokenGroup = "com.apple.token"
 }

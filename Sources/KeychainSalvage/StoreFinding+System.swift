@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 package import KeychainModel
 
-// What 'keychainctl doctor' finds with the system's daemon.
+// The findings of 'keychainctl doctor' with the system's daemon.
 extension StoreFinding {
     package static var notChecked: StoreFinding {
         StoreFinding(

@@ -235,7 +235,8 @@ struct I09CertificateReferenceTests {
     }
 
     @Test(
-        "I.12 An identity whose key is in the engine signs, and is found by reference", arguments: KeychainHost.everyHost
+        "I.12 An identity whose key is in the engine signs, and is found by reference",
+        arguments: KeychainHost.everyHost
     )
     func keyInEngine(host: KeychainHost) throws {
         try withKeychain(host) { _ in

@@ -271,7 +271,8 @@ struct K52EngineKeyTests {
     }
 
     @Test(
-        "K.58 Other fingers than there were make a key for the current ones worthless", arguments: KeychainHost.everyHost
+        "K.58 Other fingers than there were make a key for the current ones worthless",
+        arguments: KeychainHost.everyHost
     )
     func currentSet(host: KeychainHost) throws {
         try withKeychain(host) { keychain in

@@ -5,7 +5,8 @@ import Testing
 
 /// T1: a store that holds nothing.
 struct T01FindNothingTests {
-    @Test("T1.1 A search of an empty store finds nothing and leaves the result alone", arguments: KeychainHost.everyHost)
+    @Test(
+        "T1.1 A search of an empty store finds nothing and leaves the result alone", arguments: KeychainHost.everyHost)
     func searchFindsNothing(host: KeychainHost) throws {
         try withKeychain(host) { _ in
             let untouched = NSObject()

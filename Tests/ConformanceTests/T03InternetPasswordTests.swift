@@ -8,7 +8,8 @@ struct T03InternetPasswordTests {
     private let item = Fixtures.internet
     private let moved = Fixtures.internet.with([kSecAttrServer: "www.example"])
 
-    @Test("T3.1 T3.2 An internet password is added once and found by all that it has", arguments: KeychainHost.everyHost)
+    @Test(
+        "T3.1 T3.2 An internet password is added once and found by all that it has", arguments: KeychainHost.everyHost)
     func addsOnceAndFinds(host: KeychainHost) throws {
         try table(
             host,

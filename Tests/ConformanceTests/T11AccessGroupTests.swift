@@ -211,8 +211,9 @@ struct T11AccessGroupTests {
         try table(
             host,
             [.setPasscode("1234")]
-                + twice([.lock()] + [item, Fixtures.internet].map { .delete($0.query, .success) }
-                    + [item, Fixtures.internet].map { .delete($0.query, .notFound) } + [.unlock("1234")]))
+                + twice(
+                    [.lock()] + [item, Fixtures.internet].map { .delete($0.query, .success) }
+                        + [item, Fixtures.internet].map { .delete($0.query, .notFound) } + [.unlock("1234")]))
     }
 
     @Test("T11.14 A program reads nothing that is not its own, by no query", arguments: KeychainHost.everyHost)

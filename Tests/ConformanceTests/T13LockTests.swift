@@ -180,7 +180,8 @@ struct T13LockTests {
             ])
     }
 
-    @Test("C.29 Before the first unlock an item that may be a duplicate is not added", arguments: KeychainHost.everyHost)
+    @Test(
+        "C.29 Before the first unlock an item that may be a duplicate is not added", arguments: KeychainHost.everyHost)
     func duplicateIsUncertain(host: KeychainHost) throws {
         try table(
             host,

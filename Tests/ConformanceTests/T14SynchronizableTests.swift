@@ -45,7 +45,8 @@ struct T14SynchronizableTests {
             ])
     }
 
-    @Test("T14.6 T14.7 A delete reaches a synchronizable item only if it asks for it", arguments: KeychainHost.everyHost)
+    @Test(
+        "T14.6 T14.7 A delete reaches a synchronizable item only if it asks for it", arguments: KeychainHost.everyHost)
     func deleteReachesIt(host: KeychainHost) throws {
         try table(
             host,

@@ -139,4 +139,53 @@ import Testing
             }
         }
     }
+
+    @Test("On the system's host nobody's wrong passcodes can erase what other programs have")
+    func noErasure() throws {
+        for host in [StoreHost.user, .system] {
+            try withEngine(host) { engine, _ throws in
+                try engine.setPasscode("1234")
+                func set(_ policy: PasscodePolicy) -> KeychainError? {
+                    failure(engine, .passcode(.setPolicy(policy, passcode: .of("1234"))), .owner)
+                }
+                #expect(set(PasscodePolicy(idleLimit: 60)) == nil)
+                #expect(
+                    set(PasscodePolicy(erasesAfterTenFailures: true))?.code == (host == .system ? .unimplemented : nil))
+                #expect(try engine.lockStatus().erasesAfterTenFailures == (host == .user))
+            }
+        }
+    }
+
+    @Test("On the system's host no program's word makes the store count as watched")
+    func noWatcher() throws {
+        for host in [StoreHost.user, .system] {
+            try withEngine(host) { engine, _ throws in
+                try engine.setPasscode("1234")
+                _ = try engine.handle(.renewLease, from: caller)
+                #expect(try engine.lockStatus().isWatched == (host == .user))
+            }
+        }
+    }
+
+    @Test("A store takes no more than it may have, and deleting makes room again")
+    func size() throws {
+        try withTemporaryDirectory { directory in
+            var configuration = EngineConfiguration.test(in: directory)
+            configuration.host = .system
+            configuration.mostBytesOfStore = 4 << 20
+            let engine = try Engine(configuration)
+            let large = String(repeating: "x", count: 500_000)
+            var count = 0
+            var refusal: KeychainError?
+            while refusal == nil && count < 20 {
+                refusal = failure(engine, .add(.password("\(count)", secret: large)), caller)
+                if refusal == nil { count += 1 }
+            }
+            #expect(refusal?.code == .diskFull && (4...8).contains(count))
+            #expect(try engine.secret(of: "0") == large)
+            _ = try engine.handle(.delete(.password([.account: .text("0")])), from: caller)
+            #expect(failure(engine, .add(.password("new", secret: large)), caller) == nil)
+            #expect(try engine.findings().isEmpty)
+        }
+    }
 }

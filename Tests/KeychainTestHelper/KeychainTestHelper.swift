@@ -44,7 +44,9 @@ import Logging
 enum KeychainTestHelper {
     static func main() {
         let words = Array(CommandLine.arguments.dropFirst())
-        if let place = ProcessInfo.processInfo.environment["KEYCHAIN_TEST_SURROUNDINGS"] { Surroundings.work(at: place) }
+        if let place = ProcessInfo.processInfo.environment["KEYCHAIN_TEST_SURROUNDINGS"] {
+            Surroundings.work(at: place)
+        }
         do {
             switch words.first {
             case "agent": try Agent.run(Array(words.dropFirst()))

@@ -30,7 +30,7 @@ import Testing
             #expect((status["items"] as? [String: Int])?["generic"] == 1)
             #expect((status["items"] as? [String: Int])?["key"] == 0)
             let identity = status["identity"] as? [String: Any]
-            #expect(identity?["groups"] as? [String] == ["keychainctl"])
+            #expect(identity?["groups"] as? [String] == ["keychainctl", "unconfined"])
             #expect(identity?["source"] as? String == "executable-name")
             let text = try tool.run("status", "--verbose").text
             #expect(text.contains("does not protect against a thief"))

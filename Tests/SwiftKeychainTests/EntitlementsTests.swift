@@ -133,13 +133,13 @@ import Testing
             func groups(_ process: ProcessDescription) throws -> [String] {
                 try CallerIdentity(configuration, process: process).caller.groups
             }
-            #expect(try groups(process(directory)) == ["mytool"])
-            #expect(try groups(process(directory, bundle: "com.example.app")) == ["com.example.app"])
+            #expect(try groups(process(directory)) == ["mytool", "unconfined"])
+            #expect(try groups(process(directory, bundle: "com.example.app")) == ["com.example.app", "unconfined"])
             try propertyList(["file"]).write(to: directory.appendingPathComponent("mytool.entitlements"))
-            #expect(try groups(process(directory, bundle: "com.example.app")) == ["file"])
-            #expect(try groups(process(directory, embedded: embedded)) == ["embedded"])
+            #expect(try groups(process(directory, bundle: "com.example.app")) == ["file", "unconfined"])
+            #expect(try groups(process(directory, embedded: embedded)) == ["embedded", "unconfined"])
             configuration.accessGroups = ["code"]
-            #expect(try groups(process(directory, embedded: embedded)) == ["code"])
+            #expect(try groups(process(directory, embedded: embedded)) == ["code", "unconfined"])
         }
     }
 
@@ -168,10 +168,10 @@ import Testing
             for section in [program + library, library + program, library + Data(count: 16) + program] {
                 let identity = try CallerIdentity(
                     KeychainConfiguration(), process: process(directory, embedded: section))
-                #expect(identity.caller.groups == ["program"])
+                #expect(identity.caller.groups == ["program", "unconfined"])
             }
             let alone = try CallerIdentity(KeychainConfiguration(), process: process(directory, embedded: library))
-            #expect(alone.caller.groups == ["library"])
+            #expect(alone.caller.groups == ["library", "unconfined"])
         }
     }
 
@@ -208,6 +208,22 @@ import Testing
         }
     }
 
+    @Test(
+        "A program that has groups also has the one that all share on the system's host, as the last that it writes to")
+    func sharedGroup() throws {
+        try withTemporaryDirectory { directory throws in
+            let expectations: [([String], [String])] = [
+                (["G"], ["G", "unconfined"]), ([], []), (["unconfined", "G"], ["unconfined", "G"]),
+                (["G", "com.apple.token"], ["G", "unconfined", "com.apple.token"]),
+            ]
+            for (named, held) in expectations {
+                var configuration = KeychainConfiguration()
+                configuration.accessGroups = named
+                #expect(try CallerIdentity(configuration, process: process(directory)).caller.groups == held)
+            }
+        }
+    }
+
     @Test("Where root gives the groups, a missing one is explained with the manifest to ask for")
     func explanationByRoot() throws {
         try withTemporaryDirectory { directory in
@@ -218,7 +234,8 @@ import Testing
                 return identity.explaining(missing, granted: granted).message
             }
             for (kind, name, key) in [
-                (CallerDescription.Kind.unit, "mail.service", "unit"), (.setgid, "mailers", "group"), (.user, "ann", "user"),
+                (CallerDescription.Kind.unit, "mail.service", "unit"), (.setgid, "mailers", "group"),
+                (.user, "ann", "user"),
             ] {
                 #expect(
                     explained(kind, name).hasSuffix(
@@ -237,13 +254,24 @@ import Testing
             try Data().write(to: URL(fileURLWithPath: file))
             for (mode, isGiven) in [(mode_t(0o2755), true), (0o755, false), (0o2745, false), (0o6755, true)] {
                 #expect(chmod(file, mode) == 0)
-                let lost = LostGroup(ofProgram: file, effectiveGroup: getegid() &+ 1)
-                #expect((lost != nil) == isGiven)
-                if let lost { #expect(lost.refusal.code == .missingEntitlement && lost.refusal.message.contains(file)) }
-                #expect(LostGroup(ofProgram: file, effectiveGroup: getegid()) == nil)
+                let lost = FileGroup(ofProgram: file, effectiveGroup: getegid() &+ 1)
+                #expect(lost?.isLost == (isGiven ? true : nil))
+                let error = failure { () throws(KeychainError) in try lost?.requirePresence() }
+                #expect(error?.code == (isGiven ? .missingEntitlement : nil))
+                #expect(error?.message.contains(file) != false)
+                #expect(FileGroup(ofProgram: file, effectiveGroup: getegid())?.isLost == (isGiven ? false : nil))
             }
-            #expect(LostGroup(ofProgram: file + "-none", effectiveGroup: 1) == nil)
+            #expect(FileGroup(ofProgram: file + "-none", effectiveGroup: 1) == nil)
         }
-        #expect(LostGroup.ofProcess == nil)
+        #expect(FileGroup.ofProcess == nil)
+    }
+
+    private func failure(_ body: () throws(KeychainError) -> Void) -> KeychainError? {
+        do throws(KeychainError) {
+            try body()
+            return nil
+        } catch {
+            return error
+        }
     }
 }

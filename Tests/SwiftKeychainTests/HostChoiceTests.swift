@@ -27,9 +27,9 @@ import Testing
             try FileManager.default.createDirectory(at: store, withIntermediateDirectories: true)
         }
 
-        func host() throws -> String {
+        func host(fileGroup: FileGroup? = nil) throws -> String {
             let choice = HostChoice(
-                environment: Environment(variables: variables), machineFile: machineFile, user: 7)
+                environment: Environment(variables: variables), machineFile: machineFile, user: 7, fileGroup: fileGroup)
             switch try choice.host(for: configuration) {
             case .embedded(let location): return "embedded " + location.storeDirectory.lastPathComponent
             case .daemon(let address): return address.path
@@ -56,6 +56,36 @@ import Testing
             #expect(try machine.host() == "embedded code")
             machine.configuration.host = .socket(URL(fileURLWithPath: "/run/code"))
             #expect(try machine.host() == "/run/code")
+        }
+    }
+
+    @Test("Where a program has a group by its file, no other program of its user chooses its host")
+    func fileGroup() throws {
+        try withTemporaryDirectory { directory in
+            var machine = try Machine(directory)
+            let program = directory.appendingPathComponent("program").path
+            try Data().write(to: URL(fileURLWithPath: program))
+            #expect(chmod(program, 0o2755) == 0)
+            let group = try #require(FileGroup(ofProgram: program))
+            let mark = machine.store.appendingPathComponent("host")
+            // The kernel has the variables ignored; the mark, or its absence, is not believed.
+            for word in [nil, "user\n", "system\n"] {
+                try word.map { try Data($0.utf8).write(to: mark) }
+                #expect(try machine.host(fileGroup: group) == "/run/keychain/socket")
+            }
+            // A process without the group is refused, before anything that others may have chosen counts.
+            let lost = try #require(FileGroup(ofProgram: program, effectiveGroup: getegid() &+ 1))
+            for variables in [[:], ["KEYCHAIN_HOST": "embedded"], ["KEYCHAIN_HOME": "/elsewhere/home"]] {
+                machine.variables.merge(variables) { $1 }
+                let error = #expect(throws: KeychainError.self) { try machine.host(fileGroup: lost) }
+                #expect(error?.code == .missingEntitlement)
+            }
+            // root's file and the program's own code say more.
+            machine.variables = ["HOME": directory.path]
+            try Data("unix:/run/machine\n".utf8).write(to: machine.machineFile)
+            #expect(try machine.host(fileGroup: group) == "/run/machine")
+            machine.configuration.host = .embedded
+            #expect(try machine.host(fileGroup: lost).hasPrefix("embedded"))
         }
     }
 

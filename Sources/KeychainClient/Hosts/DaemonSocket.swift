@@ -45,7 +45,7 @@ final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one 
         case .success(.welcome(let welcome)):
             guard welcome.version == ClientHello.currentVersion else { throw .foreignVersion(welcome.version, address) }
             // A daemon that goes by evidence would take this process for another program.
-            if welcome.isBySystem, let lost = LostGroup.ofProcess { throw lost.refusal }
+            if welcome.isBySystem { try FileGroup.ofProcess?.requirePresence() }
             self.welcome = welcome
             nonce = welcome.nonce
             if !welcome.givesSigns { stream.mostSilentParts = patience.partsWithoutSigns }

@@ -29,12 +29,16 @@ struct HostChoice {
     var environment = Environment.process
     var machineFile = URL(fileURLWithPath: "/etc/keychain/host")
     var user = geteuid()
+    /// The group of this program's file; nil: it has none.
+    var fileGroup = FileGroup.ofProcess
 
     /// - Throws: `.notAvailable` if the configuration or the environment cannot be understood. Another host is never
     ///   taken instead: a program would find an empty keychain there, or keep secrets in a place that it does not mean.
     func host(for configuration: KeychainConfiguration) throws(KeychainError) -> ChosenHost {
         if let host = configuration.host { return try chosen(host, configuration) }
         if configuration.storeDirectory != nil { return try embedded(configuration) }
+        // What follows may be the choice of another program of the user.
+        try fileGroup?.requirePresence()
         if let name = environment.variables["KEYCHAIN_HOST"], !name.isEmpty {
             return try chosen(try KeychainConfiguration.Host(name: name, from: "KEYCHAIN_HOST"), configuration)
         }
@@ -43,6 +47,8 @@ struct HostChoice {
             let host = try KeychainConfiguration.Host(name: name, from: machineFile.path)
             return try chosen(host, configuration)
         }
+        // The secrets of a program with a group of its own are not for a host that its user's other programs choose.
+        if fileGroup != nil { return try chosen(.system, configuration) }
         let location = try StoreLocation(configuration, environment: environment)
         return switch try StoreHost(ofStore: location.storeDirectory) {
         case .embedded: .embedded(location)

@@ -32,19 +32,24 @@ package struct CallerIdentity: Sendable, Hashable {
 
     init(_ configuration: KeychainConfiguration, process: ProcessDescription) throws(KeychainError) {
         let file = process.entitlementsFile
-        if let groups = configuration.accessGroups {
-            self.init(caller: Caller(groups: groups), source: .code, entitlementsFile: file)
+        var groups: [String]
+        if let named = configuration.accessGroups {
+            (groups, source) = (named, .code)
         } else if let entitlements = try process.embeddedEntitlements() {
-            self.init(
-                caller: Caller(groups: entitlements.groups), source: .embeddedEntitlements, entitlementsFile: file)
+            (groups, source) = (entitlements.groups, .embeddedEntitlements)
         } else if let entitlements = try process.entitlements(at: file) {
-            self.init(
-                caller: Caller(groups: entitlements.groups), source: .entitlementsFile(file), entitlementsFile: file)
+            (groups, source) = (entitlements.groups, .entitlementsFile(file))
         } else if let bundle = process.bundleIdentifier {
-            self.init(caller: Caller(groups: [bundle]), source: .bundleIdentifier, entitlementsFile: file)
+            (groups, source) = ([bundle], .bundleIdentifier)
         } else {
-            self.init(caller: Caller(groups: [process.executableName]), source: .executableName, entitlementsFile: file)
+            (groups, source) = ([process.executableName], .executableName)
         }
+        // A program that is to have no group has none.
+        if !groups.isEmpty && !groups.containsGroup(Caller.unconfinedGroup) {
+            let end = groups.last?.isSameGroup(as: Caller.tokenGroup) == true ? groups.endIndex - 1 : groups.endIndex
+            groups.insert(Caller.unconfinedGroup, at: end)
+        }
+        (caller, entitlementsFile) = (Caller(groups: groups), file)
     }
 
     /// The name that this process is known by, found once.

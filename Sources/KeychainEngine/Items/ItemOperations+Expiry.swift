@@ -251,8 +251,7 @@ extension ItemOperations {
             if scope.isAll { return try connection.itemCounts(at: now) }
             var counts: [ItemClass: Int] = [:]
             for (itemClass, tier) in ItemClass.stored.flatMap({ itemClass in IndexTier.allCases.map { (itemClass, $0) }
-                })
-            {
+            }) {
                 for (generation, indexer) in try keys.indexers(for: tier) ?? [] {
                     let homes = try connection.homes(
                         of: itemClass, tier: tier, generation: generation, in: scope, synchronizable: .any, indexer)

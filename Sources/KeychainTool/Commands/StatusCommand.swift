@@ -87,7 +87,7 @@ struct StatusReport: Report {
     /// nil: there is no store yet.
     var status: StoreStatus?
     var identity: CallerIdentity
-    /// What the system's daemon knows of the command; nil: another host.
+    /// The command as the system's daemon knows it; nil: another host.
     var granted: CallerDescription?
 
     /// The reach of the command.
@@ -101,8 +101,9 @@ struct StatusReport: Report {
     /// The limits between programs, for the person.
     private var hostLimit: String {
         if granted != nil {
-            return "a program with an identity of its own keeps its items from all others of this user; every other program "
-                + "shares the group \(CallerDescription.unconfinedGroup). Keys, files and device key are out of reach of "
+            return
+                "a program with an identity of its own keeps its items from all others of this user; every other program "
+                + "shares the group \(Caller.unconfinedGroup). Keys, files and device key are out of reach of "
                 + "this user's programs. A program gives whoever starts it what it prints."
         }
         return daemon == nil
@@ -130,7 +131,8 @@ struct StatusReport: Report {
     private var hostInWords: String {
         guard let daemonInUse else { return "embedded: in each program that uses it" }
         let welcome = daemonInUse.welcome
-        return (granted == nil ? "" : "the system's ") + "keychaind \(welcome.release), process \(welcome.processID), at \(daemonInUse.address.path)"
+        return (granted == nil ? "" : "the system's ")
+            + "keychaind \(welcome.release), process \(welcome.processID), at \(daemonInUse.address.path)"
     }
 
     /// The short form for every day.
@@ -155,7 +157,9 @@ struct StatusReport: Report {
     }
 
     private var groups: String {
-        if let granted { return granted.groups.joined(separator: ", ") + " (by the daemon: 'keychainctl whoami' says why)" }
+        if let granted {
+            return granted.groups.joined(separator: ", ") + " (by the daemon: 'keychainctl whoami' says why)"
+        }
         let names = identity.caller.groups.isEmpty ? "none" : identity.caller.groups.joined(separator: ", ")
         return "as a program like any other it would hold \(names) (\(identity.source.inJSONAndWords.words))"
     }

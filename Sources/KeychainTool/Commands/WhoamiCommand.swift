@@ -52,8 +52,6 @@ struct CallerReport: Report {
 }
 
 extension CallerDescription {
-    static let unconfinedGroup = "unconfined"
-
     var kindInWords: String {
         let name = name ?? ""
         return switch kind {

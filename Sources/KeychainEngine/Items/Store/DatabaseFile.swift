@@ -77,6 +77,9 @@ package struct DatabaseFile {
         return identifier
     }
 
+    /// A quota of the disk counts the stores of all users of the system's daemon as one.
+    private static let mostBytesOfUser = 1 << 30
+
     // MARK: Connections
 
     var reserve: SpaceReserve { SpaceReserve(beside: url, configuration) }
@@ -108,6 +111,10 @@ package struct DatabaseFile {
         let database = try SQLiteConnection(url, mayWrite: true)
         database.setBusyHandler { queue.shouldTryAgain(tries: $0) }
         try database.loadSchema()
+        if let most = configuration.mostBytesOfStore ?? (configuration.host == .system ? Self.mostBytesOfUser : nil) {
+            let pageSize = try database.rows("PRAGMA page_size", { $0.integer(0) }).first ?? 4_096
+            try database.run("PRAGMA max_page_count = \(Int64(most) / pageSize)")
+        }
         // The pragma precedes the log, so that the log's beginning is synced too. Otherwise a power cut takes
         // acknowledged writes away, and several transactions can be torn at once, which looks like damage
         // (docs/decisions/014-damage-in-the-log.md).

@@ -1,0 +1,38 @@
+internal import Glibc
+internal import KeychainModel
+internal import KeychainSystem
+
+/// The group that the file of a program gives to its processes (set-group-ID, inode(7)).
+struct FileGroup: Equatable {
+    let path: String
+    let group: gid_t
+    /// Whether the process does not have it.
+    ///
+    /// The kernel leaves such a group away without a word, under `no_new_privs` (prctl(2)) and on file systems mounted
+    /// with `nosuid`. The program would then find none of its items, and store new ones where every other program reads
+    /// them.
+    let isLost: Bool
+
+    /// nil: the file gives none.
+    init?(ofProgram file: String = "/proc/self/exe", effectiveGroup: gid_t = getegid()) {
+        var status = stat()
+        // Without the right to run it for the group, the bit has another meaning.
+        let bits = S_ISGID | S_IXGRP
+        guard stat(file, &status) == 0, status.st_mode & bits == bits else { return nil }
+        path = file == "/proc/self/exe" ? OwnProgram.path : file
+        group = status.st_gid
+        isLost = group != effectiveGroup
+    }
+
+    static let ofProcess = FileGroup()
+
+    /// - Throws: `.missingEntitlement` if the process does not have the group.
+    func requirePresence() throws(KeychainError) {
+        guard isLost else { return }
+        throw KeychainError(
+            .missingEntitlement,
+            message: "\(path) gives its processes the group \(group), and this one was started without it: under "
+                + "no_new_privs (NoNewPrivileges=, containers), or from a file system mounted with nosuid. Its items are "
+                + "out of reach, and nothing was done")
+    }
+}
