@@ -66,7 +66,7 @@ package final class Connection: Sendable {
                 try handler.handle(request, from: identity.caller)
             }
         } catch  where error.code == .missingEntitlement {
-            throw identity.explaining(error)
+            throw identity.explaining(error, granted: try? granted())
         }
     }
 
@@ -154,6 +154,22 @@ package final class Connection: Sendable {
         return try withHandler { (handler) throws(KeychainError) in
             try (handler as? SocketCarrier)?.welcome(for: caller)
         }
+    }
+
+    /// What the system's daemon knows of this program; nil for another host, which goes by the program's own word.
+    package func granted() throws(KeychainError) -> CallerDescription? {
+        if case .choosing = way, case .embedded = try host() { return nil }
+        guard let welcome = try daemon(), welcome.isBySystem else { return nil }
+        return welcome.caller
+    }
+
+    /// The access groups that this program holds, in order.
+    package func groups() throws(KeychainError) -> [String] { try description().groups }
+
+    /// What the host knows of this program.
+    package func description() throws(KeychainError) -> CallerDescription {
+        if let granted = try granted() { return granted }
+        return try identity().declared
     }
 
     package func identity() throws(KeychainError) -> CallerIdentity {

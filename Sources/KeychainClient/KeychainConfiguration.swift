@@ -15,7 +15,8 @@ public import FoundationEssentials
 public struct KeychainConfiguration: Sendable, Hashable {
     /// The place where the engine runs. The engine is the part of the library that opens the store and has the keys.
     ///
-    /// No host protects items from another program of this user that means harm.
+    /// Only ``system`` protects items from another program of this user that means harm, and only the items of a program
+    /// with an identity of its own.
     public struct Host: Sendable, Hashable {
         enum Kind: Sendable, Hashable {
             case embedded, user, system
@@ -35,9 +36,17 @@ public struct KeychainConfiguration: Sendable, Hashable {
         /// socket is `$XDG_RUNTIME_DIR/keychain/socket`.
         public static let user = Host(kind: .user)
 
-        /// The engine runs in a `keychaind` of the whole machine.
+        /// The engine runs in a `keychaind` of the whole machine, under an account of its own. Its socket is
+        /// `/run/keychain/socket`.
         ///
-        /// This version has none: every call throws `KeychainError.Code.notAvailable` (−25291).
+        /// The daemon gives a program its access groups, by the kernel's evidence and the manifests of root in
+        /// `/etc/keychain/entitlements.d`; groups that the program names itself do not count. A program that runs as a
+        /// unit of the system with a user of its own, or whose file gives it a group of its own (setgid), keeps its items
+        /// from every other program of the user. All other programs of a user share the one group `unconfined`.
+        ///
+        /// A program is its user's deputy: another program that starts it gets whatever it prints. A call throws
+        /// `KeychainError.Code.missingEntitlement` (−34018) if the program's file gives it a group and the process was
+        /// started without it.
         public static let system = Host(kind: .system)
 
         /// The engine runs in a `keychaind` that listens at another path. This user or root must run it.
@@ -84,8 +93,11 @@ public struct KeychainConfiguration: Sendable, Hashable {
     /// throws `KeychainError.Code.missingEntitlement`.
     ///
     /// With the embedded host, and with a daemon of the user, a group is a namespace and no boundary: any program of
-    /// the user can name any group.
+    /// the user can name any group. With the system's daemon this list does not count: see ``Host/system``.
     public var accessGroups: [String]?
+
+    /// The group of `keychainctl` and of the helpers, where programs name their groups themselves.
+    package static let groupOfCommand = "keychain"
 
     /// Makes a configuration in which everything comes from the environment and the entitlements.
     public init() {}

@@ -47,6 +47,7 @@ extension Connection {
     package func ask<Answer>(_ question: Question<Answer>, _ asking: Asking? = nil) throws(KeychainError) -> Answer {
         if asking?.isOfClosure != true { try requireUndecided(question.request.queries) }
         let reply = if let asking { try performAsking(question.request, asking) } else { try perform(question.request) }
+        if case .authenticationNeeded = reply { throw .nobodyIsAsked }
         guard let answer = question.answer(reply) else { throw .unexpectedReply }
         return answer
     }
@@ -55,6 +56,10 @@ extension Connection {
 extension KeychainError {
     package static var unexpectedReply: KeychainError {
         KeychainError(.internalFailure, message: "the keychain answered something else than was asked")
+    }
+
+    fileprivate static var nobodyIsAsked: KeychainError {
+        KeychainError(.interactionNotAllowed, message: "the passcode has to be shown for that, and the call asks nobody")
     }
 }
 

@@ -5,9 +5,6 @@ internal import KeychainModel
 /// The items of one helper. They have its class, its access group and its mark, which is the description
 /// (`kSecAttrDescription`). A helper finds, changes and removes no other items.
 struct HelperItems {
-    /// `keychainctl` has the same group, so that the command and the helpers see the same items.
-    private static let accessGroup = "keychain"
-
     private let itemClass: ItemClass
     /// nil: every item of the class in the group.
     private let mark: String?
@@ -17,10 +14,11 @@ struct HelperItems {
         (self.itemClass, self.mark, self.connection) = (itemClass, mark, connection)
     }
 
-    /// A connection to the keychain that all programs of this user share.
+    /// A connection to the keychain that all programs of this user share. `keychainctl` has the same group, so that the
+    /// command and the helpers see the same items.
     static var connection: Connection {
         var configuration = KeychainConfiguration()
-        configuration.accessGroups = [accessGroup]
+        configuration.accessGroups = [KeychainConfiguration.groupOfCommand]
         return Connection(configuration)
     }
 
@@ -64,7 +62,6 @@ struct HelperItems {
         var query = ItemQuery(itemClass)
         query.attributes = attributes
         if let mark { query.attributes[.description] = .text(mark) }
-        query.accessGroup = Self.accessGroup
         query.synchronizable = .any
         query.limit = .all
         query.authenticationUI = .fail
@@ -93,7 +90,6 @@ struct HelperItems {
         request.attributes = attributes
         request.attributes[.label] = .text(label)
         request.attributes[.description] = mark.map { .text($0) }
-        request.accessGroup = Self.accessGroup
         request.secret = secret
         try connection.untilUndisturbed { () throws(KeychainError) in
             let query = query(scope)

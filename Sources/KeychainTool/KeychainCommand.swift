@@ -22,7 +22,7 @@ struct KeychainCommand: ParsableCommand {
             """,
         version: Release.version,
         subcommands: [
-            DemoCommand.self, StatusCommand.self, DoctorCommand.self, AddCommand.self, GetCommand.self,
+            DemoCommand.self, StatusCommand.self, WhoamiCommand.self, DoctorCommand.self, AddCommand.self, GetCommand.self,
             FindCommand.self, ShowCommand.self, UpdateCommand.self, EditCommand.self, DeleteCommand.self,
             GenerateCommand.self, TOTPCommand.self, PasscodeCommand.self, LockCommand.self,
             UnlockCommand.self, WatchCommand.self, ExportCommand.self, ImportCommand.self, MigrateCommand.self,

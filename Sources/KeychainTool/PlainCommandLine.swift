@@ -140,7 +140,7 @@ extension NewPassword {
     fileprivate init(_ words: inout PlainWords) {
         self.init()
         (label, comment, kindInWords) = (words.take("--label"), words.take("--comment"), words.take("--description"))
-        group = words.take("--group") ?? "keychain"
+        group = words.take("--group")
         (protection, sync, expires) = (ItemProtection(), false, nil)
         (protection.accessible, protection.require, protection.either) = (nil, [], false)
         authentication = AuthenticationOptions(&words)

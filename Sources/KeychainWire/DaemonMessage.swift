@@ -34,6 +34,9 @@ package struct DaemonWelcome: Sendable, Hashable {
     /// What the daemon knows of the client; nil: an older one does not say.
     package var caller: CallerDescription?
 
+    /// Whether the daemon goes by the kernel's evidence, and not by the client's word.
+    package var isBySystem: Bool { !nonce.isEmpty }
+
     package init(
         version: UInt32 = ClientHello.currentVersion, instance: UUID, processID: Int32, release: String,
         givesSigns: Bool = false, nonce: Data = Data(), caller: CallerDescription? = nil

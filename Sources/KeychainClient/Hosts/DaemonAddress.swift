@@ -27,14 +27,15 @@ package struct DaemonAddress: Sendable, Hashable {
         advice = "start it with 'systemctl --user start keychaind.socket', or 'keychaind --user'"
     }
 
+    /// The system's. root's service manager listens for it, or its own account does.
     private init(ofSystem path: String) {
         self.path = path
         name = "system"
-        owners = [0]
-        advice = "this version has none; the hosts it knows are embedded and user"
+        owners = [0] + [AccountDatabase.user(named: "keychain")].compactMap(\.self)
+        advice = "start it with 'systemctl enable --now keychaind.socket' (as root)"
     }
 
-    static let ofSystem = DaemonAddress(ofSystem: "/run/keychain/socket")
+    static var ofSystem: DaemonAddress { DaemonAddress(ofSystem: "/run/keychain/socket") }
 
     /// Makes a connected socket. A send on it gives up after one part of the patience.
     ///

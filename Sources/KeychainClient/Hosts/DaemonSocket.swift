@@ -44,6 +44,8 @@ final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one 
         switch answer {
         case .success(.welcome(let welcome)):
             guard welcome.version == ClientHello.currentVersion else { throw .foreignVersion(welcome.version, address) }
+            // A daemon that goes by evidence would take this process for another program.
+            if welcome.isBySystem, let lost = LostGroup.ofProcess { throw lost.refusal }
             self.welcome = welcome
             nonce = welcome.nonce
             if !welcome.givesSigns { stream.mostSilentParts = patience.partsWithoutSigns }

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import Glibc
 package import KeychainModel
 
 /// The identity of a process for an embedded keychain, and the source of it.
@@ -50,10 +51,17 @@ package struct CallerIdentity: Sendable, Hashable {
     package static let processName = Result { () throws(KeychainError) in try ProcessDescription.current.name() }
 
     /// The error with advice in its text.
-    func explaining(_ error: KeychainError) -> KeychainError {
+    ///
+    /// - Parameter granted: The identity by the system's daemon, which gives a program its groups.
+    func explaining(_ error: KeychainError, granted: CallerDescription?) -> KeychainError {
         // The group for reading alone cannot be given to a program.
-        guard let entitlementsFile, !error.message.contains(Caller.tokenGroup) else { return error }
+        guard error.message.contains("access group"), !error.message.contains(Caller.tokenGroup) else { return error }
         var error = error
+        if let granted {
+            error.message += ". " + granted.wayToGroups
+            return error
+        }
+        guard let entitlementsFile else { return error }
         switch source {
         case .code:
             error.message += ". Name the group in KeychainConfiguration.accessGroups, where the program sets its groups"
@@ -64,5 +72,37 @@ package struct CallerIdentity: Sendable, Hashable {
             error.message += ". List the group under keychain-access-groups in \(entitlementsFile)"
         }
         return error
+    }
+
+    /// The caller as a host sees it that goes by the program's own word.
+    var declared: CallerDescription {
+        let evidence =
+            switch source {
+            case .code: "the program sets its groups itself"
+            case .embeddedEntitlements: "its entitlements are embedded in it"
+            case .entitlementsFile(let file): "its entitlements are in \(file)"
+            case .bundleIdentifier: "its bundle has the identifier, and no entitlements"
+            case .executableName: "its file has the name, and no entitlements"
+            }
+        return CallerDescription(
+            kind: .declared, groups: caller.groups, evidence: [evidence], pid: getpid(), uid: geteuid())
+    }
+}
+
+extension CallerDescription {
+    /// The advice to a program that lacks a group. Only root gives groups.
+    fileprivate var wayToGroups: String {
+        let directory = "/etc/keychain/entitlements.d"
+        let key: String
+        switch kind {
+        case .unit: key = "unit"
+        case .setgid: key = "group"
+        case .user: key = "user"
+        case .unconfined, .declared:
+            return "This program is one of all that run as its user without an identity of their own: ask the "
+                + "administrator for one (a system unit, or a setgid group) and for a manifest in \(directory)"
+        }
+        return "Ask the administrator to list it under keychain-access-groups in the manifest in \(directory) that has "
+            + "swift-keychain.\(key) = \(name ?? "")"
     }
 }

@@ -27,7 +27,7 @@ struct NewPassword: ParsableArguments {
     @Option(help: "The label, for people.") var label: String?
     @Option(help: "A comment.") var comment: String?
     @Option(name: .customLong("description"), help: "The kind of password, in words.") var kindInWords: String?
-    @Option(help: "The access group.") var group = "keychain"
+    @Option(help: ArgumentHelp(KeychainSession.helpOfGroup)) var group: String?
     @OptionGroup var protection: ItemProtection
     @OptionGroup var authentication: AuthenticationOptions
     @Option(help: ArgumentHelp(Expiry.help)) var expires: Expiry?
@@ -50,7 +50,7 @@ struct NewPassword: ParsableArguments {
     func store(_ itemClass: ItemClass, _ unique: [AttributeChoice?], prompt: String, in store: StoreOptions) throws {
         var request = AddRequest(itemClass)
         request.attributes = try AttributeSet(unique.compactMap(\.self) + choices, of: itemClass)
-        request.accessGroup = group
+        request.accessGroup = try KeychainSession(store).group(group)
         request.synchronizable = sync
         request.expires = expires?.value
         request.accessControl = try protection.accessControl()

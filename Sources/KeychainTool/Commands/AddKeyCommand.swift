@@ -21,8 +21,9 @@ struct AddKeyCommand: ParsableCommand {
     func validate() throws { try NameKind.file.require(file) }
 
     func run() throws {
-        let request = try description.request(for: try readKey())
+        let key = try readKey()
         let session = try KeychainSession(store, description.consent)
+        let request = try description.request(for: key, in: session)
         let item = try session.storing { try session.ask(.add(request)) }
         if json { try item.writeJSON() }
     }
@@ -76,12 +77,12 @@ struct GenerateKeyCommand: ParsableCommand {
 
     private func make(_ session: KeychainSession) throws -> (item: Item, publicHalf: AsymmetricKey) {
         let key = try AsymmetricKey(generating: type.kind, bitCount: type.bitCount)
-        let item = try session.ask(.add(try description.request(for: key)))
+        let item = try session.ask(.add(try description.request(for: key, in: session)))
         return (item, try key.publicHalf)
     }
 
     private func makeInEngine(_ session: KeychainSession) throws -> (item: Item, publicHalf: AsymmetricKey) {
-        var request = try description.request()
+        var request = try description.request(in: session)
         request.accessControl = try description.protection.accessControlOfUse()
         let item = try session.ask(.makeKey(request))
         return (item, try StoredKey(item, session).publicHalf)
@@ -92,12 +93,13 @@ struct GenerateKeyCommand: ParsableCommand {
         var query = ItemQuery(.key)
         query.attributes[.applicationTag] = .text(description.tag)
         query.attributes[.keyClass] = .number(1)
-        query.accessGroup = description.group
+        let group = try session.group(description.group)
+        query.accessGroup = group
         query.synchronizable = .any
         guard try session.has(query) else { return }
         throw KeychainError(
             .duplicateItem,
-            message: "there is a key with the tag \(description.tag) already in access group \(description.group): "
+            message: "there is a key with the tag \(description.tag) already in access group \(group): "
                 + "choose another tag, or delete that key")
     }
 }
@@ -105,7 +107,7 @@ struct GenerateKeyCommand: ParsableCommand {
 struct NewKey: ParsableArguments {
     @Option(help: "The tag, by which commands and programs name the key.") var tag: String
     @Option(help: "The label, for people.") var label: String?
-    @Option(help: "The access group.") var group = "keychain"
+    @Option(help: ArgumentHelp(KeychainSession.helpOfGroup)) var group: String?
     @OptionGroup var protection: ItemProtection
     @OptionGroup var authentication: AuthenticationOptions
     @Flag(help: "Mark the item as one that may be synchronized.") var sync = false
@@ -118,9 +120,9 @@ struct NewKey: ParsableArguments {
     var consent: Asking { authentication.asking(reason: "store a key: tag \(tag)") }
 
     /// - Parameter key: nil: the engine makes the key.
-    func request(for key: AsymmetricKey? = nil) throws -> AddRequest {
+    func request(for key: AsymmetricKey? = nil, in session: KeychainSession) throws -> AddRequest {
         var request = AddRequest(key, tag: tag, label: label)
-        (request.accessGroup, request.synchronizable) = (group, sync)
+        (request.accessGroup, request.synchronizable) = (try session.group(group), sync)
         request.accessControl = try protection.accessControl()
         return request
     }

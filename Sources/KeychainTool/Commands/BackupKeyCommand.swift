@@ -48,7 +48,8 @@ struct BackupKeyCommand: ParsableCommand {
         let signals = output == nil ? nil : HeldSignals()
         defer { signals?.release() }
         let seal = try FileKeyBackupSeal(passphrase: passphrase)
-        let file = try session.connection.ask(.backUpFileKeys(FileKeyBackupRequest(header: seal.header, key: seal.key)))
+        let request = FileKeyBackupRequest(header: seal.header, key: seal.key)
+        let file = try session.askAsOwner(.backUpFileKeys(request), to: "make a backup key of all files")
         let target =
             try output.map { path throws(KeychainError) in try ExportOutput(path: path, replaces: force) }
             ?? ExportOutput()

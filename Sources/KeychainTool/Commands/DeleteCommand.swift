@@ -88,7 +88,7 @@ struct DeleteCommand: ParsableCommand {
     }
 
     private func deleteExpired(_ session: KeychainSession) throws {
-        let items = try session.connection.ask(.expiredItems)
+        let items = try session.askAsOwner(.expiredItems, to: "list what has expired")
         if let seen = session.location?.seenTime {
             let date = Date(timeIntervalSinceReferenceDate: seen.seconds).formatted(.iso8601)
             Console.note(
@@ -104,7 +104,8 @@ struct DeleteCommand: ParsableCommand {
             try Confirmation.require(
                 "\(counted(items.count, "item")) will be deleted, by this clock", else: "everything is still there")
         }
-        let count = try session.connection.ask(.deleteExpired(items.map(\.identifier)))
+        let count = try session.askAsOwner(
+            .deleteExpired(items.map(\.identifier)), to: "delete what has expired")
         try DeletionReport(deleted: count).write(json: json)
     }
 

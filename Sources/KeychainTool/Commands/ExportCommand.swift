@@ -71,7 +71,7 @@ struct ExportCommand: ParsableCommand {
         var (summary, count) = (ExportSummary(items: 0, leftOut: LeftOut()), 0)
         var request: ExportRequest? = ExportRequest(accessGroup: group)
         while let present = request {
-            let part = try session.connection.ask(.export(present))
+            let part = try session.askAsOwner(.export(present), to: "export all items")
             for item in part.items { try writer.append(item) }
             summary.items += part.items.count
             summary.leftOut += part.leftOut

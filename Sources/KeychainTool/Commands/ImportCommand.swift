@@ -97,7 +97,7 @@ private struct Import {
         do {
             while let batch = try nextBatch(of: reader, &report) {
                 let request = ImportRequest(batch, isDryRun: isDryRun)
-                for outcome in try session.connection.ask(.importItems(request)) {
+                for outcome in try session.askAsOwner(.importItems(request), to: "import items") {
                     report.outcomes[outcome, default: 0] += 1
                 }
                 line.show(report.total, of: report.summary.items)

@@ -18,7 +18,8 @@ struct StatusCommand: ParsableCommand {
         let session = try KeychainSession(store)
         let report = StatusReport(
             host: session.host, daemon: try Self.daemon(of: session),
-            status: try Self.status(of: session), identity: try session.connection.identity())
+            status: try Self.status(of: session), identity: try session.connection.identity(),
+            granted: try session.connection.granted())
         if json || verbose { return try report.write(json: json) }
         try Console.write(report.summary)
     }
@@ -70,14 +71,14 @@ struct StatusReport: Report {
             ) { $0.daemonInUse?.address.name ?? "embedded" },
             Field<DaemonInUse>("daemon", "with a daemon: `socket`, `processID`, `release`") { $0 }
                 .of { $0.daemonInUse },
-            .line("Acting as") { _ in "the owner of the store: this command reaches the items of every access group" },
+            .line("Acting as") { $0.standing },
             Field(
                 "identity",
-                "`authority` (`owner`); `groups`, the groups that the command would have as a program like any other; "
-                    + "`source`, where these groups come from: `code`, `embedded-entitlements`, `entitlements-file`, "
-                    + "`bundle-identifier`, `executable-name`",
+                "`authority` (`owner`, or with the system's keychaind `groups`); `groups`, the groups that the command "
+                    + "would have as a program like any other; `source`, where these groups come from: `code`, "
+                    + "`embedded-entitlements`, `entitlements-file`, `bundle-identifier`, `executable-name`, `daemon`",
                 term: "Groups", words: { Words($0.groups) }
-            ) { $0.identity },
+            ) { $0.granted.map(\.jsonOfIdentity) ?? $0.identity.json },
         ]
 
     var host: ChosenHost
@@ -86,10 +87,25 @@ struct StatusReport: Report {
     /// nil: there is no store yet.
     var status: StoreStatus?
     var identity: CallerIdentity
+    /// What the system's daemon knows of the command; nil: another host.
+    var granted: CallerDescription?
+
+    /// The reach of the command.
+    private var standing: Words {
+        guard let granted else { return "the owner of the store: this command reaches the items of every access group" }
+        return Words(
+            "\(granted.kindInWords): this command reaches the items of its groups. What concerns all items asks the owner "
+                + "for the passcode")
+    }
 
     /// The limits between programs, for the person.
     private var hostLimit: String {
-        daemon == nil
+        if granted != nil {
+            return "a program with an identity of its own keeps its items from all others of this user; every other program "
+                + "shares the group \(CallerDescription.unconfinedGroup). Keys, files and device key are out of reach of "
+                + "this user's programs. A program gives whoever starts it what it prints."
+        }
+        return daemon == nil
             ? "the keychain runs inside each program that uses it. Access groups keep honest programs apart; any program "
                 + "of this user can name any group, and read the store's files and the device key."
             : "all programs of this user share its access groups: these keep honest programs apart, and any program can "
@@ -114,7 +130,7 @@ struct StatusReport: Report {
     private var hostInWords: String {
         guard let daemonInUse else { return "embedded: in each program that uses it" }
         let welcome = daemonInUse.welcome
-        return "keychaind \(welcome.release), process \(welcome.processID), at \(daemonInUse.address.path)"
+        return (granted == nil ? "" : "the system's ") + "keychaind \(welcome.release), process \(welcome.processID), at \(daemonInUse.address.path)"
     }
 
     /// The short form for every day.
@@ -139,6 +155,7 @@ struct StatusReport: Report {
     }
 
     private var groups: String {
+        if let granted { return granted.groups.joined(separator: ", ") + " (by the daemon: 'keychainctl whoami' says why)" }
         let names = identity.caller.groups.isEmpty ? "none" : identity.caller.groups.joined(separator: ", ")
         return "as a program like any other it would hold \(names) (\(identity.source.inJSONAndWords.words))"
     }
@@ -199,9 +216,10 @@ extension StoreStatus: Keyed {
                 }
             ) { JSONValue.object($0.counts.map { ($0.name, $1.json) }) },
             Field(
-                "bytesOnDisk", "the size of the database and its log", term: "On disk",
+                "bytesOnDisk", "the size of the database and its log; 0 with the system's keychaind", term: "On disk",
                 words: { Words(ByteCount.text($0.bytesOnDisk)) }
-            ) { $0.bytesOnDisk },
+            ) { $0.bytesOnDisk }
+            .shown(if: { $0.bytesOnDisk > 0 }),
             Field("keyMemoryLocked", "whether the keys are in memory that is never swapped out") {
                 $0.keyMemory != .ordinary
             },
@@ -255,7 +273,7 @@ extension DeviceKeyOrigin: Keyed {
     fileprivate var limit: String {
         switch self {
         case .file:
-            "a file key does not protect against a thief of the whole home directory, who has this file too. It "
+            "a file key does not protect against a thief of the whole disk or home, who has this file too. It "
                 + "protects a copy of the store that was taken without it."
         case .credential:
             "a credential is as safe as its source: sealed to this machine if systemd-creds encrypted it, otherwise "

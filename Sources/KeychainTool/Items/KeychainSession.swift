@@ -9,6 +9,8 @@ struct KeychainSession {
     let connection: Connection
     /// The way to ask the person.
     let asking: Asking
+    /// The passcode by which the owner shows to be it, once for all calls of the command.
+    private let ownership = AuthenticationSession()
 
     init(
         _ options: StoreOptions, _ asking: Asking = .once(reason: "use an item", mayAsk: false)
@@ -57,7 +59,8 @@ struct KeychainSession {
         case .embedded(let location): return location
         case .daemon:
             let status = try connection.ask(.status)
-            guard case .file(let deviceKey) = status.deviceKey else { return nil }
+            // The files of the system's daemon are its own.
+            guard try connection.granted() == nil, case .file(let deviceKey) = status.deviceKey else { return nil }
             var configuration = KeychainConfiguration()
             configuration.storeDirectory = URL(fileURLWithPath: status.storePath, isDirectory: true)
             configuration.deviceKeyDirectory = URL(fileURLWithPath: deviceKey).deletingLastPathComponent()
@@ -67,6 +70,25 @@ struct KeychainSession {
 
     func ask<Answer>(_ question: Question<Answer>) throws(KeychainError) -> Answer {
         try connection.ask(question, asking)
+    }
+
+    /// Asks for work that is for the owner. With the system's daemon the person shows the passcode for it.
+    ///
+    /// - Parameter reason: The end of "keychainctl wants to …".
+    func askAsOwner<Answer>(_ question: Question<Answer>, to reason: String) throws(KeychainError) -> Answer {
+        try connection.ask(question, Asking(in: ownership, reason: reason))
+    }
+
+    static let helpOfGroup =
+        "The access group (default: keychain; with the system's keychaind, the first that it grants)."
+
+    /// The group of a new item: `keychain`, or with the system's daemon the first one that it grants.
+    ///
+    /// - Parameter named: nil: the person names none.
+    func group(_ named: String?) throws(KeychainError) -> String {
+        if let named { return named }
+        let granted = try connection.granted()
+        return granted?.groups.first ?? KeychainConfiguration.groupOfCommand
     }
 
     // MARK: Finding

@@ -237,7 +237,7 @@ extension Keychain {
     func group() throws(KeychainError) -> String? {
         if case .nameless(let reason) = scope { throw KeychainError(.notAvailable, message: reason) }
         if let accessGroup { return accessGroup }
-        return try connection.identity().caller.groups.first
+        return try connection.groups().first
     }
 
     /// - Parameter key: nil: all.

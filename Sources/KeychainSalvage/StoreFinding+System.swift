@@ -1,0 +1,32 @@
+internal import FoundationEssentials
+package import KeychainModel
+
+// What 'keychainctl doctor' finds with the system's daemon.
+extension StoreFinding {
+    package static var notChecked: StoreFinding {
+        StoreFinding(
+            .note, "the items were not looked at: those of all programs are for the owner to check",
+            advice: "run 'keychainctl doctor' at a terminal, where it asks for the passcode")
+    }
+
+    package static var hiddenProcesses: [StoreFinding] {
+        hiddenProcesses(mounts: (try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)) ?? "")
+    }
+
+    /// - Parameter mounts: The content of `/proc/self/mountinfo` (proc_pid_mountinfo(5)).
+    package static func hiddenProcesses(mounts: String) -> [StoreFinding] {
+        // The last mount at a place is the one that is seen.
+        let proc = mounts.split(separator: "\n").last { $0.split(separator: " ").dropFirst(4).first == "/proc" }
+        let options = proc?.split(separator: " ").last?.split(separator: ",") ?? []
+        guard let option = options.last(where: { $0.hasPrefix("hidepid=") }),
+            !["0", "off"].contains(option.dropFirst("hidepid=".count))
+        else { return [] }
+        return [
+            StoreFinding(
+                .warning,
+                "/proc is mounted with \(option): the system's keychaind does not see the processes of users, and refuses "
+                    + "them",
+                advice: "mount it without that option, or with gid= and a group that the account keychain has")
+        ]
+    }
+}
