@@ -23,7 +23,8 @@ pkill -u {user} pkttyagent; rm words
 """
 child, terminal = pty.fork()
 if child == 0:
-    os.execvp("su", ["su", "-l", user, "-c", script])
+    # "-c" would take the terminal away.
+    os.execvp("su", ["su", "-l", user, "--session-command", script])
 shown, seen, asked, end = "", 0, 0, time.monotonic() + 240
 while "ended with" not in shown or not shown.rstrip().endswith("."):
     if time.monotonic() > end:
