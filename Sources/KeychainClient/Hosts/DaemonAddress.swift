@@ -31,7 +31,7 @@ package struct DaemonAddress: Sendable, Hashable {
     private init(ofSystem path: String) {
         self.path = path
         name = "system"
-        owners = [0] + [AccountDatabase.user(named: "keychain")].compactMap(\.self)
+        owners = [0] + [(try? AccountDatabase.user(named: "keychain")) ?? nil].compactMap(\.self)
         advice = "start it with 'systemctl enable --now keychaind.socket' (as root)"
     }
 

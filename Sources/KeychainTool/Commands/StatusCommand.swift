@@ -215,11 +215,7 @@ extension StoreStatus: Keyed {
                     Words(status.counts.map { $0.counted($1) }.joined(separator: ", "))
                 }
             ) { JSONValue.object($0.counts.map { ($0.name, $1.json) }) },
-            Field(
-                "bytesOnDisk", "the size of the database and its log; 0 with the system's keychaind", term: "On disk",
-                words: { Words(ByteCount.text($0.bytesOnDisk)) }
-            ) { $0.bytesOnDisk }
-            .shown(if: { $0.bytesOnDisk > 0 }),
+            size,
             Field("keyMemoryLocked", "whether the keys are in memory that is never swapped out") {
                 $0.keyMemory != .ordinary
             },
@@ -230,6 +226,11 @@ extension StoreStatus: Keyed {
             ) { $0.keyMemory.rawValue },
             Field("lock", "an object: see below") { $0.lock },
         ] + LockStatus.fields.map { $0.line.of { $0.lock } }
+
+    private static let size = Field<Self>(
+        "bytesOnDisk", "the size of the database and its log; 0 with the system's keychaind", term: "On disk",
+        words: { Words(ByteCount.text($0.bytesOnDisk)) }
+    ) { $0.bytesOnDisk }.shown { $0.bytesOnDisk > 0 }
 
     /// Whether nothing has needed the latest version yet.
     var waits: Bool { schemaVersion < knownSchemaVersion }
