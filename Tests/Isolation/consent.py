@@ -10,6 +10,7 @@ import os
 import pty
 import select
 import sys
+import termios
 import time
 
 user, password, expected, passcode = sys.argv[1:]
@@ -35,8 +36,10 @@ while "ended with" not in shown or not shown.rstrip().endswith("."):
         shown += os.read(terminal, 4096).decode(errors="replace")
     except OSError:
         break
-    # A wrong password is asked for anew.
     if shown[seen:].rstrip().endswith("Password:"):
+        # What is typed while the terminal still shows it is thrown away.
+        while termios.tcgetattr(terminal)[3] & termios.ECHO and time.monotonic() < end:
+            time.sleep(0.05)
         seen, asked = len(shown), asked + 1
         os.write(terminal, f"{password}\n".encode())
 print(shown)
