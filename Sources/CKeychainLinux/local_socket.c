@@ -2,6 +2,7 @@
 #include "CKeychainLinux.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/random.h>
@@ -37,11 +38,20 @@ int ckeychain_asks_for_lock(int socket) {
            memcmp(address.sun_path, lock_name, lock_name_size) == 0;
 }
 
+int ckeychain_above_standard(int descriptor) {
+    if (descriptor < 0 || descriptor > STDERR_FILENO) return descriptor;
+    int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    int failure = errno;
+    close(descriptor);
+    errno = failure;
+    return moved;
+}
+
 static int connect_socket(const char *path, int milliseconds, int is_for_lock, int *descriptor) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof address.sun_path) return ENAMETOOLONG;
     strcpy(address.sun_path, path);
-    int opened = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int opened = ckeychain_above_standard(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (opened < 0) return errno;
     struct timeval limit = {milliseconds / 1000, milliseconds % 1000 * 1000};
     setsockopt(opened, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);

@@ -90,6 +90,10 @@ static void set_all(const int *numbers, size_t count, void (*disposition)(int)) 
 
 int ckeychain_become(char *const *arguments, char *const *environment, const int *defaults, size_t count,
                      int leaves_cores) {
+    // The program gets no rights that the kernel gave to this one by its file.
+    if (setresgid(-1, getgid(), getgid()) != 0 || setresuid(-1, getuid(), getuid()) != 0) {
+        return errno;
+    }
     set_all(defaults, count, SIG_DFL);
     limit_cores_of_program(leaves_cores);
     // So that the program is searched in the PATH that it gets.

@@ -71,7 +71,7 @@ int ckeychain_run_thread(void *(*routine)(void *), void *argument) {
 }
 
 int ckeychain_open_event(int *descriptor) {
-    *descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    *descriptor = ckeychain_above_standard(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     return *descriptor < 0 ? errno : 0;
 }
 

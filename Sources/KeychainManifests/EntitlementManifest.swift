@@ -1,6 +1,6 @@
 package import Glibc
 internal import KeychainModel
-internal import KeychainSystem
+package import KeychainSystem
 
 /// A file by which root gives access groups to a program that has an identity of its own.
 package struct EntitlementManifest: Sendable, Hashable {
@@ -133,31 +133,4 @@ struct Identity: Sendable, Hashable {
             && stem.split(separator: UInt8(ascii: "@"), maxSplits: 1, omittingEmptySubsequences: false)
                 .allSatisfy { !$0.isEmpty }
     }
-}
-
-/// Looks up accounts by name.
-package struct Accounts: Sendable {
-    let user: @Sendable (String) throws(SystemError) -> uid_t?
-    let group: @Sendable (String) throws(SystemError) -> gid_t?
-    /// The users that have a group, as their first one or as another.
-    let members: @Sendable (gid_t) throws(SystemError) -> [String]
-
-    init(
-        user: @escaping @Sendable (String) throws(SystemError) -> uid_t?,
-        group: @escaping @Sendable (String) throws(SystemError) -> gid_t?,
-        members: @escaping @Sendable (gid_t) throws(SystemError) -> [String]
-    ) {
-        self.user = user
-        self.group = group
-        self.members = members
-    }
-
-    package static let ofSystem = Accounts(
-        user: AccountDatabase.user(named:), group: AccountDatabase.group(named:), members: AccountDatabase.members(of:))
-
-    /// The accounts of a system that is to come: every name has an account, and a new group has no member.
-    package static let ofAnySystem = Accounts(
-        user: { name throws(SystemError) in try AccountDatabase.user(named: name) ?? .max },
-        group: { name throws(SystemError) in try AccountDatabase.group(named: name) ?? .max },
-        members: { group throws(SystemError) in group == .max ? [] : try AccountDatabase.members(of: group) })
 }

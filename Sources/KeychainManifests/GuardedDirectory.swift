@@ -30,10 +30,9 @@ struct GuardedDirectory {
             if next < 0 && errno == ENOENT { return nil }
             guard next >= 0 else { throw Self.flaw(ofOpening: name, in: descriptor, reached, errno) }
             descriptor = OpenDescriptor(next)
-            if flaw == nil {
-                flaw = Self.flaw(try status(next, reached), owner, isOnTheWay: !isLast).map {
-                    ManifestFlaw(path: reached, text: $0)
-                }
+            let status = try status(next, reached)
+            if flaw == nil, let text = Self.flaw(status, owner, isOnTheWay: !isLast) {
+                flaw = ManifestFlaw(path: reached, text: text)
             }
         }
         return (GuardedDirectory(path, descriptor, owner), flaw)

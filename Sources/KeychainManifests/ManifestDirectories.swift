@@ -1,5 +1,5 @@
 package import Glibc
-internal import KeychainSystem
+package import KeychainSystem
 
 /// The directories of manifests. A file in a later one replaces the file of the same name in an earlier one.
 package struct ManifestDirectories: Sendable {

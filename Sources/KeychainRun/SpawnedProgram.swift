@@ -60,7 +60,10 @@ package final class SpawnedProgram {
         sigfillset(&signals)
         posix_spawnattr_setsigdefault(&attributes, &signals)
         let newSession = 0x80  // POSIX_SPAWN_SETSID, which Glibc's module hides
-        let flags = Int(POSIX_SPAWN_SETSIGMASK) | Int(POSIX_SPAWN_SETSIGDEF) | (isApart ? newSession : 0)
+        // The program gets no rights that the kernel gave to this one by its file.
+        let flags =
+            Int(POSIX_SPAWN_SETSIGMASK) | Int(POSIX_SPAWN_SETSIGDEF) | Int(POSIX_SPAWN_RESETIDS)
+            | (isApart ? newSession : 0)
         posix_spawnattr_setflags(&attributes, Int16(flags))
         var words = ([path] + arguments).map { strdup($0) } + [nil]
         var environment = variables.map { $0.map { strdup("\($0.key)=\($0.value)") } + [nil] } ?? []

@@ -66,7 +66,9 @@ extension FileSystem {
 package struct SystemFiles: FileSystem {
     package init() {}
 
-    package func open(_ path: String, _ flags: Int32, mode: mode_t) -> Int32 { Glibc.open(path, flags, mode) }
+    package func open(_ path: String, _ flags: Int32, mode: mode_t) -> Int32 {
+        ckeychain_above_standard(Glibc.open(path, flags, mode))
+    }
 
     package func write(_ bytes: UnsafeRawBufferPointer, to file: Int32) -> Int {
         Glibc.write(file, bytes.baseAddress, bytes.count)
@@ -91,7 +93,7 @@ package struct SystemFiles: FileSystem {
     package func makeDirectory(_ path: String) -> Int32 { mkdir(path, 0o700) }
 
     package func open(_ name: String, in directory: HeldDirectory, _ flags: Int32, mode: mode_t) -> Int32 {
-        openat(directory.descriptor, name, flags, mode)
+        ckeychain_above_standard(openat(directory.descriptor, name, flags, mode))
     }
     package func rename(_ name: String, to other: String, in directory: HeldDirectory) -> Int32 {
         renameat(directory.descriptor, name, directory.descriptor, other)

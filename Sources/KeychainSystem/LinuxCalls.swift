@@ -26,6 +26,8 @@
 
 @_extern(c) package func ckeychain_embedded_entitlements(_ count: UnsafeMutablePointer<Int>) -> UnsafeRawPointer?
 
+@_extern(c) package func ckeychain_above_standard(_ descriptor: CInt) -> CInt
+
 @_extern(c) package func ckeychain_connect(
     _ path: UnsafePointer<CChar>, _ milliseconds: CInt, _ descriptor: UnsafeMutablePointer<CInt>
 ) -> CInt

@@ -8,7 +8,7 @@ struct ChoiceTests {
     private let item = Fixtures.generic
     private let changes: Item = [kSecAttrLabel: "new"]
 
-    @Test("C.1 Tombstones, digests and users are no attributes", arguments: KeychainHost.allCases)
+    @Test("C.1 Tombstones, digests and users are no attributes", arguments: KeychainHost.everyHost)
     func internalAttributes(host: KeychainHost) throws {
         let internals: [Item] = [[Code.tombstone: 0], [Code.digest: Data(count: 20)], [Code.multiUser: Data()]]
         let rows = internals.flatMap { keys -> [Row] in
@@ -21,7 +21,7 @@ struct ChoiceTests {
         try table(host, [.add(item, .success)] + rows + [.find(item.query, .success)])
     }
 
-    @Test("C.2 A delete may say that it means all, and cannot say how many", arguments: KeychainHost.allCases)
+    @Test("C.2 A delete may say that it means all, and cannot say how many", arguments: KeychainHost.everyHost)
     func limitOfDelete(host: KeychainHost) throws {
         let all: Item = [kSecClass: kSecClassGenericPassword, kSecMatchLimit: kSecMatchLimitAll]
         try table(
@@ -37,7 +37,7 @@ struct ChoiceTests {
             ])
     }
 
-    @Test("C.3 An add or an update with a match key is refused and does nothing", arguments: KeychainHost.allCases)
+    @Test("C.3 An add or an update with a match key is refused and does nothing", arguments: KeychainHost.everyHost)
     func matchKeyBesideASearch(host: KeychainHost) throws {
         let keys: [Item] = [
             [kSecMatchLimit: kSecMatchLimitOne], [kSecMatchLimit: kSecMatchLimitAll],
@@ -48,7 +48,7 @@ struct ChoiceTests {
         try table(host, additions + [.add(item, .success)] + updates + [.find(item.query.with(changes), .notFound)])
     }
 
-    @Test("C.5 A reference to a password succeeds with nothing", arguments: KeychainHost.allCases)
+    @Test("C.5 A reference to a password succeeds with nothing", arguments: KeychainHost.everyHost)
     func referenceToPassword(host: KeychainHost) throws {
         let reference: Item = [kSecReturnRef: true]
         let rows = [item, Fixtures.internet].flatMap { item -> [Row] in
@@ -59,7 +59,7 @@ struct ChoiceTests {
 
     @Test(
         "C.11 A protection that does not exist, or that ends at the reboot, is refused",
-        arguments: KeychainHost.allCases)
+        arguments: KeychainHost.everyHost)
     func unknownProtection(host: KeychainHost) throws {
         let rows = ["f", "xx", ""].flatMap { name -> [Row] in
             let protection: Item = [kSecAttrAccessible: name]
@@ -72,7 +72,7 @@ struct ChoiceTests {
         try table(host, [.add(item, .success)] + rows + [.delete(item.query, .success)])
     }
 
-    @Test("C.12 Attributes of Apple's own programs need an entitlement nobody has", arguments: KeychainHost.allCases)
+    @Test("C.12 Attributes of Apple's own programs need an entitlement nobody has", arguments: KeychainHost.everyHost)
     func restrictedAttributes(host: KeychainHost) throws {
         let everywhere: [CFString] = ["sysb", "pcss", "pcsk", "pcsi", "ggrp"]
         let internet: [CFString] = ["binn", "bini", "bin0", "bin1", "bin2", "bin3"]
@@ -82,7 +82,7 @@ struct ChoiceTests {
         try table(host, rows + [.find(item.query, .notFound), .find(Fixtures.internet.query, .notFound)])
     }
 
-    @Test("C.13 A secret of more than 64 MiB is refused", arguments: KeychainHost.allCases)
+    @Test("C.13 A secret of more than 64 MiB is refused", arguments: KeychainHost.everyHost)
     func hugeSecret(host: KeychainHost) throws {
         let huge: Item = [kSecValueData: Data(count: 64 << 20 + 1)]
         try table(
@@ -96,7 +96,7 @@ struct ChoiceTests {
             ])
     }
 
-    @Test("C.14 An identity is not added by attributes", arguments: KeychainHost.allCases)
+    @Test("C.14 An identity is not added by attributes", arguments: KeychainHost.everyHost)
     func identityByAttributes(host: KeychainHost) throws {
         let whole = Fixtures.identity.with([kSecAttrLabel: "L", kSecValueData: Fixtures.certificateBytes])
         try table(
@@ -108,7 +108,7 @@ struct ChoiceTests {
             ])
     }
 
-    @Test("C.15 A limit of minus one is none", arguments: KeychainHost.allCases)
+    @Test("C.15 A limit of minus one is none", arguments: KeychainHost.everyHost)
     func unlimited(host: KeychainHost) throws {
         let data: Item = [kSecClass: kSecClassGenericPassword, kSecReturnData: true, kSecMatchLimit: -1]
         let additions = ["a", "b", "c"].map { Row.add(item.with([kSecAttrAccount: $0]), .success) }
@@ -117,7 +117,7 @@ struct ChoiceTests {
 
     @Test(
         "C.19 Certificates are always readable unless they say otherwise, all else while unlocked",
-        arguments: KeychainHost.allCases)
+        arguments: KeychainHost.everyHost)
     func defaultProtection(host: KeychainHost) throws {
         let wanted: Item = [kSecReturnAttributes: true]
         let rows = Fixtures.everyStored.flatMap { item -> [Row] in
@@ -136,7 +136,7 @@ struct ChoiceTests {
 
     @Test(
         "C.20 An update changes the protection, and the item is found under the new one",
-        arguments: KeychainHost.allCases)
+        arguments: KeychainHost.everyHost)
     func updateChangesProtection(host: KeychainHost) throws {
         let protection: (CFString) -> Item = { [kSecAttrAccessible: $0] }
         let rows = Fixtures.everyProtection.flatMap { name -> [Row] in
@@ -155,7 +155,7 @@ struct ChoiceTests {
 
     @Test(
         "C.21 An update of an identity by attributes changes both halves that have them",
-        arguments: KeychainHost.allCases)
+        arguments: KeychainHost.everyHost)
     func updateOfIdentity(host: KeychainHost) throws {
         let labelled: (CFString, String) -> Item = { [kSecClass: $0, kSecAttrLabel: $1] }
         try table(
@@ -172,7 +172,7 @@ struct ChoiceTests {
             ])
     }
 
-    @Test("C.22 An update that changes nothing touches the item", arguments: KeychainHost.allCases)
+    @Test("C.22 An update that changes nothing touches the item", arguments: KeychainHost.everyHost)
     func emptyUpdate(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             keychain.run([.add(item, .success)])
@@ -186,7 +186,7 @@ struct ChoiceTests {
         }
     }
 
-    @Test("C.23 The secret in a query is no condition", arguments: KeychainHost.allCases)
+    @Test("C.23 The secret in a query is no condition", arguments: KeychainHost.everyHost)
     func secretIsNoCondition(host: KeychainHost) throws {
         let other: Item = [kSecValueData: bytes("other"), kSecReturnData: true]
         try table(

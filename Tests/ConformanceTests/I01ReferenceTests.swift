@@ -16,7 +16,7 @@ struct I01ReferenceTests {
         keys.with([kSecAttrApplicationLabel: try #require(try key.attributes["klbl"])])
     }
 
-    @Test("I.1 A key is added by reference once for each tag", arguments: KeychainHost.allCases, pairs)
+    @Test("I.1 A key is added by reference once for each tag", arguments: KeychainHost.everyHost, pairs)
     func adds(host: KeychainHost, pair: Pair) throws {
         let item: Item = [kSecValueRef: pair.key, kSecAttrLabel: "L"]
         let bare: Item = [kSecValueRef: pair.key]
@@ -40,7 +40,7 @@ struct I01ReferenceTests {
             ])
     }
 
-    @Test("I.1 An add by reference returns what is asked for", arguments: KeychainHost.allCases)
+    @Test("I.1 An add by reference returns what is asked for", arguments: KeychainHost.everyHost)
     func addReturns(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             let key: SecKey = try added([kSecValueRef: Pair.p256.key, kSecReturnRef: true])
@@ -54,7 +54,7 @@ struct I01ReferenceTests {
         }
     }
 
-    @Test("I.1 What the caller says wins over what the key says", arguments: KeychainHost.allCases)
+    @Test("I.1 What the caller says wins over what the key says", arguments: KeychainHost.everyHost)
     func callerWins(host: KeychainHost) throws {
         let item: Item = [
             kSecValueRef: Pair.p256.key, kSecAttrApplicationLabel: bytes("mine"), kSecAttrCanSign: false,
@@ -76,7 +76,7 @@ struct I01ReferenceTests {
             ])
     }
 
-    @Test("I.1 What the reference is counts, also beside another class", arguments: KeychainHost.allCases)
+    @Test("I.1 What the reference is counts, also beside another class", arguments: KeychainHost.everyHost)
     func classOfReference(host: KeychainHost) throws {
         let item: Item = [kSecValueRef: Pair.p256.key, kSecClass: kSecClassCertificate]
         try table(
@@ -87,7 +87,7 @@ struct I01ReferenceTests {
             ])
     }
 
-    @Test("I.2 A key that is found by its label is equal, and is used", arguments: KeychainHost.allCases, pairs)
+    @Test("I.2 A key that is found by its label is equal, and is used", arguments: KeychainHost.everyHost, pairs)
     func finds(host: KeychainHost, pair: Pair) throws {
         try withKeychain(host) { keychain in
             keychain.run([.add([kSecValueRef: pair.key], .success)])
@@ -102,7 +102,7 @@ struct I01ReferenceTests {
         }
     }
 
-    @Test("I.2 A key that was added by its bytes is found by reference too", arguments: KeychainHost.allCases, pairs)
+    @Test("I.2 A key that was added by its bytes is found by reference too", arguments: KeychainHost.everyHost, pairs)
     func findsAddedByBytes(host: KeychainHost, pair: Pair) throws {
         let item = keys.with([
             kSecAttrKeyType: pair.type, kSecAttrKeyClass: kSecAttrKeyClassPrivate, kSecAttrApplicationTag: bytes("tag"),
@@ -118,7 +118,7 @@ struct I01ReferenceTests {
         }
     }
 
-    @Test("I.3 A reference comes beside attributes and data in one dictionary", arguments: KeychainHost.allCases)
+    @Test("I.3 A reference comes beside attributes and data in one dictionary", arguments: KeychainHost.everyHost)
     func shapes(host: KeychainHost) throws {
         let key = Pair.p256.key
         let whole = keys.with(reference)
@@ -142,7 +142,7 @@ struct I01ReferenceTests {
             ])
     }
 
-    @Test("I.4 All keys come as an array of keys", arguments: KeychainHost.allCases)
+    @Test("I.4 All keys come as an array of keys", arguments: KeychainHost.everyHost)
     func arrays(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             let expected = [Pair.rsa1024.key, Pair.p256.key, try Pair.p384.publicKey]
@@ -157,7 +157,7 @@ struct I01ReferenceTests {
         }
     }
 
-    @Test("I.5 A reference finds, changes and deletes its own rows alone", arguments: KeychainHost.allCases)
+    @Test("I.5 A reference finds, changes and deletes its own rows alone", arguments: KeychainHost.everyHost)
     func byReference(host: KeychainHost) throws {
         let (one, half, other): (Item, Item, Item) = (
             [kSecValueRef: Pair.p256.key], [kSecValueRef: try Pair.p256.publicKey], [kSecValueRef: Pair.p384.key]
@@ -177,7 +177,7 @@ struct I01ReferenceTests {
             ])
     }
 
-    @Test("I.6 Bytes that are no key stay data, and have no reference", arguments: KeychainHost.allCases)
+    @Test("I.6 Bytes that are no key stay data, and have no reference", arguments: KeychainHost.everyHost)
     func opaqueBytes(host: KeychainHost) throws {
         let decode = Outcome.decode
         let rows = [
@@ -205,7 +205,7 @@ struct I01ReferenceTests {
         try table(host, rows)
     }
 
-    @Test("I.7 A locked key has no reference", arguments: KeychainHost.allCases)
+    @Test("I.7 A locked key has no reference", arguments: KeychainHost.everyHost)
     func locked(host: KeychainHost) throws {
         let open: Item = [kSecValueRef: Pair.p384.key, kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlock]
         try withKeychain(host) { keychain in
@@ -225,7 +225,7 @@ struct I01ReferenceTests {
         }
     }
 
-    @Test("I.8 A key that asks for a person asks once, when it is fetched", arguments: KeychainHost.allCases)
+    @Test("I.8 A key that asks for a person asks once, when it is fetched", arguments: KeychainHost.everyHost)
     func asksOnce(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             try keychain.setPasscode("1234")
@@ -256,7 +256,7 @@ struct I01ReferenceTests {
         }
     }
 
-    @Test("I.17 What is no reference is refused in every call", arguments: KeychainHost.allCases)
+    @Test("I.17 What is no reference is refused in every call", arguments: KeychainHost.everyHost)
     func wrongObjects(host: KeychainHost) throws {
         let wrong: [Any] = ["text", 1, Data([1]), NSObject(), NSNull(), [Pair.p256.key]]
         let rows = wrong.flatMap { value -> [Row] in
@@ -269,7 +269,7 @@ struct I01ReferenceTests {
         try table(host, [.add(Fixtures.privateKey, .success)] + rows + [.find(Fixtures.privateKey.query, .success)])
     }
 
-    @Test("I.19 An update sets no reference", arguments: KeychainHost.allCases)
+    @Test("I.19 An update sets no reference", arguments: KeychainHost.everyHost)
     func updateWithReference(host: KeychainHost) throws {
         let one: Item = [kSecValueRef: Pair.p256.key]
         try table(

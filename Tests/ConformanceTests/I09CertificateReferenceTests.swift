@@ -21,7 +21,7 @@ struct I09CertificateReferenceTests {
         identity = try #require(SecIdentityCreate(nil, leaf, Pair.p256.key))
     }
 
-    @Test("I.9 A certificate added by reference has the attributes of its content", arguments: KeychainHost.allCases)
+    @Test("I.9 A certificate added by reference has the attributes of its content", arguments: KeychainHost.everyHost)
     func attributes(host: KeychainHost) throws {
         let subject = try #require(SecCertificateCopyNormalizedSubjectSequence(leaf)) as Data
         let issuer = try #require(SecCertificateCopyNormalizedIssuerSequence(leaf)) as Data
@@ -45,7 +45,7 @@ struct I09CertificateReferenceTests {
             ])
     }
 
-    @Test("T4.6 T4.9 An add returns the certificate, alone and beside all else", arguments: KeychainHost.allCases)
+    @Test("T4.6 T4.9 An add returns the certificate, alone and beside all else", arguments: KeychainHost.everyHost)
     func addReturns(host: KeychainHost) throws {
         try withKeychain(host) { _ in
             #expect(try added([kSecValueRef: leaf, kSecReturnRef: true], as: SecCertificate.self) == leaf)
@@ -60,7 +60,7 @@ struct I09CertificateReferenceTests {
         }
     }
 
-    @Test("T4.3 I.10 The same certificate with another label is there already", arguments: KeychainHost.allCases)
+    @Test("T4.3 I.10 The same certificate with another label is there already", arguments: KeychainHost.everyHost)
     func same(host: KeychainHost) throws {
         try table(
             host,
@@ -75,7 +75,7 @@ struct I09CertificateReferenceTests {
             ])
     }
 
-    @Test("I.11 A certificate is found by its issuer in another spelling", arguments: KeychainHost.allCases)
+    @Test("I.11 A certificate is found by its issuer in another spelling", arguments: KeychainHost.everyHost)
     func spelling(host: KeychainHost) throws {
         let name = try #require(SecCertificateCopyNormalizedIssuerSequence(leaf)) as Data
         let country = try #require(name.firstRange(of: bytes("CH")))
@@ -95,7 +95,7 @@ struct I09CertificateReferenceTests {
 
     @Test(
         "T5.1 T5.3 T5.17 I.12 Certificate and key make an identity, whichever comes first",
-        arguments: KeychainHost.allCases, [true, false])
+        arguments: KeychainHost.everyHost, [true, false])
     func joins(host: KeychainHost, certificateFirst: Bool) throws {
         try withKeychain(host) { keychain in
             let halves: [Item] = [[kSecValueRef: leaf], [kSecValueRef: Pair.p256.key]]
@@ -113,7 +113,7 @@ struct I09CertificateReferenceTests {
         }
     }
 
-    @Test("T5.7 I.13 An identity is added unless both halves are there", arguments: KeychainHost.allCases)
+    @Test("T5.7 I.13 An identity is added unless both halves are there", arguments: KeychainHost.everyHost)
     func adds(host: KeychainHost) throws {
         let item: Item = [kSecValueRef: identity]
         try table(
@@ -128,7 +128,7 @@ struct I09CertificateReferenceTests {
 
     @Test(
         "T5.12 I.14 An identity's class may stand beside it, and a label goes to both halves",
-        arguments: KeychainHost.allCases)
+        arguments: KeychainHost.everyHost)
     func labels(host: KeychainHost) throws {
         let item = identities.with([kSecValueRef: identity])
         try table(
@@ -144,7 +144,7 @@ struct I09CertificateReferenceTests {
             ])
     }
 
-    @Test("I.15 The key goes with its last certificate", arguments: KeychainHost.allCases)
+    @Test("I.15 The key goes with its last certificate", arguments: KeychainHost.everyHost)
     func deletes(host: KeychainHost) throws {
         let second = try #require(SecIdentityCreate(nil, renewed, Pair.p256.key))
         let key: Item = [kSecValueRef: Pair.p256.key]
@@ -160,7 +160,7 @@ struct I09CertificateReferenceTests {
             ])
     }
 
-    @Test("T5.6 T5.9 T5.10 I.16 An identity's persistent reference leads to it", arguments: KeychainHost.allCases)
+    @Test("T5.6 T5.9 T5.10 I.16 An identity's persistent reference leads to it", arguments: KeychainHost.everyHost)
     func persistent(host: KeychainHost) throws {
         try withKeychain(host) { _ in
             let persistent: Data = try added([kSecValueRef: identity, kSecReturnPersistentRef: true])
@@ -179,7 +179,7 @@ struct I09CertificateReferenceTests {
         }
     }
 
-    @Test("I.18 Match keys ask the certificate itself", arguments: KeychainHost.allCases)
+    @Test("I.18 Match keys ask the certificate itself", arguments: KeychainHost.everyHost)
     func matchKeys(host: KeychainHost) throws {
         func name(_ der: Data) throws -> Data {
             try #require(SecCertificateCopyNormalizedSubjectSequence(try .read(der))) as Data
@@ -222,7 +222,7 @@ struct I09CertificateReferenceTests {
             ])
     }
 
-    @Test("T5.2 I.12 The private key of a certificate is looked for in the keychain", arguments: KeychainHost.allCases)
+    @Test("T5.2 I.12 The private key of a certificate is looked for in the keychain", arguments: KeychainHost.everyHost)
     func privateKey(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             var found: SecIdentity?
@@ -235,7 +235,7 @@ struct I09CertificateReferenceTests {
     }
 
     @Test(
-        "I.12 An identity whose key is in the engine signs, and is found by reference", arguments: KeychainHost.allCases
+        "I.12 An identity whose key is in the engine signs, and is found by reference", arguments: KeychainHost.everyHost
     )
     func keyInEngine(host: KeychainHost) throws {
         try withKeychain(host) { _ in
@@ -265,7 +265,7 @@ struct I09CertificateReferenceTests {
         }
     }
 
-    @Test("T5.6 I.13 Its persistent reference is returned without a question", arguments: KeychainHost.allCases)
+    @Test("T5.6 I.13 Its persistent reference is returned without a question", arguments: KeychainHost.everyHost)
     func addsConstrained(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             try keychain.setPasscode("1234")
@@ -281,7 +281,7 @@ struct I09CertificateReferenceTests {
         }
     }
 
-    @Test("C.6 What is no certificate has no reference, and is not added for one", arguments: KeychainHost.allCases)
+    @Test("C.6 What is no certificate has no reference, and is not added for one", arguments: KeychainHost.everyHost)
     func opaqueBytes(host: KeychainHost) throws {
         let certificate = Fixtures.certificate
         try table(

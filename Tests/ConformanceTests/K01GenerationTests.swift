@@ -58,7 +58,7 @@ struct K01GenerationTests {
 
     // MARK: With one
 
-    @Test("K.6 A key that is not permanent is stored nowhere", arguments: KeychainHost.allCases)
+    @Test("K.6 A key that is not permanent is stored nowhere", arguments: KeychainHost.everyHost)
     func notPermanent(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             _ = try SecKey.make(curve)
@@ -68,7 +68,7 @@ struct K01GenerationTests {
         }
     }
 
-    @Test("K.7 A pair that is permanent as a whole has a row for each half", arguments: KeychainHost.allCases)
+    @Test("K.7 A pair that is permanent as a whole has a row for each half", arguments: KeychainHost.everyHost)
     func bothHalves(host: KeychainHost) throws {
         try withKeychain(host) { _ in
             let own: Item = [
@@ -94,7 +94,7 @@ struct K01GenerationTests {
         }
     }
 
-    @Test("K.8 A half is stored if its own attributes say so", arguments: KeychainHost.allCases, [0, 1])
+    @Test("K.8 A half is stored if its own attributes say so", arguments: KeychainHost.everyHost, [0, 1])
     func oneHalf(host: KeychainHost, keyClass: Int) throws {
         try withKeychain(host) { _ in
             let half = keyClass == 1 ? kSecPrivateKeyAttrs : kSecPublicKeyAttrs
@@ -103,7 +103,7 @@ struct K01GenerationTests {
         }
     }
 
-    @Test("K.8 A half may say that it is not stored where the pair is", arguments: KeychainHost.allCases)
+    @Test("K.8 A half may say that it is not stored where the pair is", arguments: KeychainHost.everyHost)
     func notThisHalf(host: KeychainHost) throws {
         try withKeychain(host) { _ in
             let notThis: Item = [kSecAttrIsPermanent: false]
@@ -112,7 +112,7 @@ struct K01GenerationTests {
         }
     }
 
-    @Test("K.9 The attributes of a half win over those of the pair", arguments: KeychainHost.allCases)
+    @Test("K.9 The attributes of a half win over those of the pair", arguments: KeychainHost.everyHost)
     func halfWins(host: KeychainHost) throws {
         try withKeychain(host) { _ in
             let own: Item = [kSecAttrLabel: "own"]
@@ -122,7 +122,7 @@ struct K01GenerationTests {
         }
     }
 
-    @Test("K.10 A text does not make a key permanent", arguments: KeychainHost.allCases)
+    @Test("K.10 A text does not make a key permanent", arguments: KeychainHost.everyHost)
     func permanentAsText(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             _ = try SecKey.make(curve.with([kSecAttrIsPermanent: "yes"]))
@@ -134,7 +134,7 @@ struct K01GenerationTests {
         }
     }
 
-    @Test("K.11 A half has the protection that it asks for", arguments: KeychainHost.allCases)
+    @Test("K.11 A half has the protection that it asks for", arguments: KeychainHost.everyHost)
     func protection(host: KeychainHost) throws {
         try withKeychain(host) { _ in
             let own: Item = [kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlock]
@@ -143,7 +143,7 @@ struct K01GenerationTests {
         }
     }
 
-    @Test("K.12 The former function gives both halves, or the code of the error", arguments: KeychainHost.allCases)
+    @Test("K.12 The former function gives both halves, or the code of the error", arguments: KeychainHost.everyHost)
     func formerFunction(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             var (publicKey, privateKey): (SecKey?, SecKey?)
@@ -161,7 +161,7 @@ struct K01GenerationTests {
         }
     }
 
-    @Test("K.55 A key that cannot be stored is no key", arguments: KeychainHost.allCases)
+    @Test("K.55 A key that cannot be stored is no key", arguments: KeychainHost.everyHost)
     func failingAdd(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             let permanent = curve.with([kSecAttrIsPermanent: true])

@@ -39,7 +39,7 @@ struct K52EngineKeyTests {
 
     // MARK: What it is
 
-    @Test("K.52 A key in the engine is on P-256, and is made there alone", arguments: KeychainHost.allCases)
+    @Test("K.52 A key in the engine is on P-256, and is made there alone", arguments: KeychainHost.everyHost)
     func kinds(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             for change: Item in [
@@ -62,7 +62,7 @@ struct K52EngineKeyTests {
     }
 
     @Test(
-        "K.52 It signs, agrees and decrypts, and its public half is an ordinary key", arguments: KeychainHost.allCases)
+        "K.52 It signs, agrees and decrypts, and its public half is an ordinary key", arguments: KeychainHost.everyHost)
     func uses(host: KeychainHost) throws {
         try withKeychain(host) { _ in
             let key = try make()
@@ -104,7 +104,7 @@ struct K52EngineKeyTests {
         }
     }
 
-    @Test("K.37 K.52 It has the algorithms of a private half on P-256", arguments: KeychainHost.carriers)
+    @Test("K.37 K.52 It has the algorithms of a private half on P-256", arguments: KeychainHost.everyCarrier)
     func algorithms(host: KeychainHost) throws {
         try withKeychain(host) { _ in
             let key = try make()
@@ -118,7 +118,7 @@ struct K52EngineKeyTests {
         }
     }
 
-    @Test("K.52 It says that it never leaves, and says so without bytes", arguments: KeychainHost.allCases)
+    @Test("K.52 It says that it never leaves, and says so without bytes", arguments: KeychainHost.everyHost)
     func description(host: KeychainHost) throws {
         try withKeychain(host) { _ in
             let key = try make([kSecAttrLabel: "L"])
@@ -136,7 +136,7 @@ struct K52EngineKeyTests {
         }
     }
 
-    @Test("K.52 It is stored by itself, and its bytes are in no answer", arguments: KeychainHost.allCases)
+    @Test("K.52 It is stored by itself, and its bytes are in no answer", arguments: KeychainHost.everyHost)
     func stored(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             let key = try make([kSecAttrLabel: "L", kSecAttrApplicationTag: bytes("tag")])
@@ -166,7 +166,7 @@ struct K52EngineKeyTests {
         }
     }
 
-    @Test("K.52 It is found again by what tells it apart", arguments: KeychainHost.allCases)
+    @Test("K.52 It is found again by what tells it apart", arguments: KeychainHost.everyHost)
     func objectID(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             let key = try make()
@@ -189,7 +189,7 @@ struct K52EngineKeyTests {
 
     // MARK: Who is asked
 
-    @Test("K.53 Finding it asks nobody, and using it asks each time", arguments: KeychainHost.allCases)
+    @Test("K.53 Finding it asks nobody, and using it asks each time", arguments: KeychainHost.everyHost)
     func asked(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             try keychain.setPasscode("1234")
@@ -221,7 +221,7 @@ struct K52EngineKeyTests {
 
     @Test(
         "K.53 Who declines, and who may not be asked, is an error of local authentication",
-        arguments: KeychainHost.allCases)
+        arguments: KeychainHost.everyHost)
     func declined(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             try keychain.setPasscode("1234")
@@ -240,7 +240,7 @@ struct K52EngineKeyTests {
         }
     }
 
-    @Test("K.53 A context that was evaluated answers for the person", arguments: KeychainHost.allCases)
+    @Test("K.53 A context that was evaluated answers for the person", arguments: KeychainHost.everyHost)
     func evaluated(host: KeychainHost) async throws {
         try await withKeychain(host) { keychain in
             try keychain.setPasscode("1234")
@@ -258,7 +258,7 @@ struct K52EngineKeyTests {
         }
     }
 
-    @Test("K.53 The reason of the query is shown when the key is used", arguments: KeychainHost.allCases)
+    @Test("K.53 The reason of the query is shown when the key is used", arguments: KeychainHost.everyHost)
     func reason(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             try keychain.setPasscode("1234")
@@ -271,7 +271,7 @@ struct K52EngineKeyTests {
     }
 
     @Test(
-        "K.58 Other fingers than there were make a key for the current ones worthless", arguments: KeychainHost.allCases
+        "K.58 Other fingers than there were make a key for the current ones worthless", arguments: KeychainHost.everyHost
     )
     func currentSet(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
@@ -290,7 +290,7 @@ struct K52EngineKeyTests {
         }
     }
 
-    @Test("K.59 A key that nobody could use is not made", arguments: KeychainHost.allCases)
+    @Test("K.59 A key that nobody could use is not made", arguments: KeychainHost.everyHost)
     func unusable(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             // Without a passcode and a finger.
@@ -314,7 +314,7 @@ struct K52EngineKeyTests {
 
     @Test(
         "K.67 An application password, which nobody could check, does not stand before the use of a key",
-        arguments: KeychainHost.allCases)
+        arguments: KeychainHost.everyHost)
     func applicationPassword(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             let context = LAContext()
@@ -338,7 +338,7 @@ struct K52EngineKeyTests {
 
     @Test(
         "K.68 An update gives a key in the engine another access control, with the consent of using it",
-        arguments: KeychainHost.allCases)
+        arguments: KeychainHost.everyHost)
     func updateOfAccessControl(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             try keychain.setPasscode("1234")
@@ -368,7 +368,7 @@ struct K52EngineKeyTests {
         }
     }
 
-    @Test("K.52 What is signed may be longer than any digest", arguments: KeychainHost.allCases)
+    @Test("K.52 What is signed may be longer than any digest", arguments: KeychainHost.everyHost)
     func longInput(host: KeychainHost) throws {
         try withKeychain(host) { _ in
             let key = try make()
@@ -384,7 +384,7 @@ struct K52EngineKeyTests {
 
     @Test(
         "K.52 The token is asked for in the attributes of the private half or of the pair",
-        arguments: KeychainHost.allCases)
+        arguments: KeychainHost.everyHost)
     func placeOfToken(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             let token: Item = [kSecAttrTokenID: kSecAttrTokenIDSecureEnclave]
@@ -413,7 +413,7 @@ struct K52EngineKeyTests {
 
     // MARK: No other way in or out
 
-    @Test("K.60 No update makes it another key, and none makes another key one", arguments: KeychainHost.allCases)
+    @Test("K.60 No update makes it another key, and none makes another key one", arguments: KeychainHost.everyHost)
     func updates(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             let key = try make([kSecAttrLabel: "L"])
@@ -443,7 +443,7 @@ struct K52EngineKeyTests {
         }
     }
 
-    @Test("K.61 No key is added that says it is the engine's", arguments: KeychainHost.allCases)
+    @Test("K.61 No key is added that says it is the engine's", arguments: KeychainHost.everyHost)
     func additions(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             let token: Item = [kSecAttrTokenID: kSecAttrTokenIDSecureEnclave]
@@ -466,7 +466,7 @@ struct K52EngineKeyTests {
         }
     }
 
-    @Test("K.62 While the keychain is locked it is not used", arguments: KeychainHost.allCases)
+    @Test("K.62 While the keychain is locked it is not used", arguments: KeychainHost.everyHost)
     func locked(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             try keychain.setPasscode("1234")
@@ -493,7 +493,7 @@ struct K52EngineKeyTests {
         }
     }
 
-    @Test("K.63 It is there for callers of its group alone", arguments: KeychainHost.allCases)
+    @Test("K.63 It is there for callers of its group alone", arguments: KeychainHost.everyHost)
     func groups(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             let key = try make([kSecAttrAccessGroup: "G2", kSecAttrLabel: "L"])
@@ -517,7 +517,7 @@ struct K52EngineKeyTests {
         }
     }
 
-    @Test("K.64 With its row it is gone", arguments: KeychainHost.allCases)
+    @Test("K.64 With its row it is gone", arguments: KeychainHost.everyHost)
     func deleted(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             let (key, other) = (try make([kSecAttrLabel: "L"]), try make())
@@ -532,7 +532,7 @@ struct K52EngineKeyTests {
         }
     }
 
-    @Test("K.65 It outlives renewals of all keys, and the passcode", arguments: KeychainHost.allCases)
+    @Test("K.65 It outlives renewals of all keys, and the passcode", arguments: KeychainHost.everyHost)
     func renewals(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             let key = try make([kSecAttrLabel: "L"])
@@ -549,7 +549,7 @@ struct K52EngineKeyTests {
 
     @Test(
         "K.52 It has the flags of a private key, and what else its attributes ask to return does no harm",
-        arguments: KeychainHost.allCases)
+        arguments: KeychainHost.everyHost)
     func flags(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             let key = try make([
@@ -569,7 +569,7 @@ struct K52EngineKeyTests {
 
     @Test(
         "K.53 A search may leave out what asks a person, and the use of what was found may not",
-        arguments: KeychainHost.allCases)
+        arguments: KeychainHost.everyHost)
     func skipped(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             try keychain.setPasscode("1234")
@@ -581,7 +581,7 @@ struct K52EngineKeyTests {
         }
     }
 
-    @Test("K.66 As half of an identity it gives nothing away", arguments: KeychainHost.allCases)
+    @Test("K.66 As half of an identity it gives nothing away", arguments: KeychainHost.everyHost)
     func identity(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             let key = try make([kSecAttrLabel: "K"])
@@ -600,7 +600,7 @@ struct K52EngineKeyTests {
         }
     }
 
-    @Test("K.54 Many threads use it at once, and find it", arguments: KeychainHost.allCases)
+    @Test("K.54 Many threads use it at once, and find it", arguments: KeychainHost.everyHost)
     func threads(host: KeychainHost) async throws {
         try await withKeychain(host) { _ in
             _ = try make([kSecAttrLabel: "L"])
@@ -619,7 +619,7 @@ struct K52EngineKeyTests {
 
     @Test(
         "K.69 An application label that the maker gives stays, counts for uniqueness, and leads to the key",
-        arguments: KeychainHost.allCases)
+        arguments: KeychainHost.everyHost)
     func ownLabel(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             let label: Item = [kSecAttrApplicationLabel: bytes("my-label"), kSecAttrApplicationTag: bytes("tag")]
@@ -649,7 +649,7 @@ struct K52EngineKeyTests {
 
     @Test(
         "K.70 Beside an access control, an accessibility that says the same is accepted, and another one is not",
-        arguments: KeychainHost.allCases)
+        arguments: KeychainHost.everyHost)
     func accessibilityBesideControl(host: KeychainHost) throws {
         try withKeychain(host) { _ in
             try expectSigns(try make(.privateKeyUsage, [kSecAttrAccessible: kSecAttrAccessibleWhenUnlocked]))

@@ -10,7 +10,7 @@ struct T02GenericPasswordTests {
 
     @Test(
         "T2.1 T2.2 The same generic password is added once, and the first one stays",
-        arguments: KeychainHost.allCases)
+        arguments: KeychainHost.everyHost)
     func sameItemIsRefused(host: KeychainHost) throws {
         try table(
             host,
@@ -25,7 +25,7 @@ struct T02GenericPasswordTests {
 
     @Test(
         "T2.3 T2.4 T2.5 Neither label, protection nor generic attribute makes a generic password distinct",
-        arguments: KeychainHost.allCases)
+        arguments: KeychainHost.everyHost)
     func otherAttributesAreNoDistinction(host: KeychainHost) throws {
         try table(
             host,
@@ -39,7 +39,7 @@ struct T02GenericPasswordTests {
             ])
     }
 
-    @Test("T2.6 T2.7 Another service, or no account and service, is another item", arguments: KeychainHost.allCases)
+    @Test("T2.6 T2.7 Another service, or no account and service, is another item", arguments: KeychainHost.everyHost)
     func otherServiceIsDistinct(host: KeychainHost) throws {
         let bare: Item = [kSecClass: kSecClassGenericPassword]
         try table(
@@ -56,7 +56,7 @@ struct T02GenericPasswordTests {
 
     @Test(
         "T2.8 T2.9 The same account and service may exist once more as synchronizable, and once in every group",
-        arguments: KeychainHost.allCases)
+        arguments: KeychainHost.everyHost)
     func synchronizableAndGroupAreDistinct(host: KeychainHost) throws {
         let synced = item.with([kSecAttrSynchronizable: true, kSecValueData: bytes("synced")])
         let inG2 = item.with([kSecAttrAccessGroup: "G2", kSecValueData: bytes("G2")])
@@ -76,7 +76,7 @@ struct T02GenericPasswordTests {
 
     @Test(
         "T2.10 T2.11 A generic password is found by its account, and deleted once by account and service",
-        arguments: KeychainHost.allCases)
+        arguments: KeychainHost.everyHost)
     func findsByAccountAndDeletesOnce(host: KeychainHost) throws {
         let account: Item = [kSecClass: kSecClassGenericPassword, kSecAttrAccount: "a"]
         let neighbour = item.with([kSecAttrService: "t"])

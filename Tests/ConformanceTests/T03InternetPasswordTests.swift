@@ -8,7 +8,7 @@ struct T03InternetPasswordTests {
     private let item = Fixtures.internet
     private let moved = Fixtures.internet.with([kSecAttrServer: "www.example"])
 
-    @Test("T3.1 T3.2 An internet password is added once and found by all that it has", arguments: KeychainHost.allCases)
+    @Test("T3.1 T3.2 An internet password is added once and found by all that it has", arguments: KeychainHost.everyHost)
     func addsOnceAndFinds(host: KeychainHost) throws {
         try table(
             host,
@@ -21,7 +21,7 @@ struct T03InternetPasswordTests {
             ])
     }
 
-    @Test("T3.3 The attributes that a search returns find the same item again", arguments: KeychainHost.allCases)
+    @Test("T3.3 The attributes that a search returns find the same item again", arguments: KeychainHost.everyHost)
     func returnedAttributesAreAQuery(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             keychain.run([.add(item, .success), .add(moved, .success)])
@@ -37,7 +37,7 @@ struct T03InternetPasswordTests {
 
     @Test(
         "T3.4 T3.5 T3.6 A renamed internet password is no longer under its old name, which is free again",
-        arguments: KeychainHost.allCases)
+        arguments: KeychainHost.everyHost)
     func renamingFreesTheOldName(host: KeychainHost) throws {
         let rename: Item = [kSecAttrServer: "www.example"]
         try table(
@@ -56,7 +56,7 @@ struct T03InternetPasswordTests {
 
     @Test(
         "T3.7 T3.8 Renaming onto an existing internet password is refused, and both stay as they were",
-        arguments: KeychainHost.allCases)
+        arguments: KeychainHost.everyHost)
     func renamingOntoAnotherIsRefused(host: KeychainHost) throws {
         let server: Item = [kSecClass: kSecClassInternetPassword, kSecAttrServer: "www.example"]
         let rename: Item = [kSecAttrServer: "www.example", kSecValueData: bytes("lost")]
@@ -76,7 +76,7 @@ struct T03InternetPasswordTests {
 
     @Test(
         "T3.9 Each attribute of the unique name alone makes an internet password distinct",
-        arguments: KeychainHost.allCases)
+        arguments: KeychainHost.everyHost)
     func everyNamingAttributeIsDistinct(host: KeychainHost) throws {
         let variants: [Item] = [
             [kSecAttrSecurityDomain: "realm"],

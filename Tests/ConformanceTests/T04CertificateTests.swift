@@ -7,7 +7,7 @@ import Testing
 struct T04CertificateTests {
     private let item = Fixtures.certificate
 
-    @Test("T4.1 T4.2 T4.3 A certificate is added once and deleted once", arguments: KeychainHost.allCases)
+    @Test("T4.1 T4.2 T4.3 A certificate is added once and deleted once", arguments: KeychainHost.everyHost)
     func addsAndDeletesOnce(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             #expect(SecItemAdd(item as CFDictionary, nil) == errSecSuccess)
@@ -20,12 +20,12 @@ struct T04CertificateTests {
         }
     }
 
-    @Test("T4.4 An add that asks for nothing returns nothing", arguments: KeychainHost.allCases)
+    @Test("T4.4 An add that asks for nothing returns nothing", arguments: KeychainHost.everyHost)
     func addReturnsNothing(host: KeychainHost) throws {
         try table(host, [.add(item, .nothing)])
     }
 
-    @Test("T4.5 The persistent reference of a certificate leads to its bytes", arguments: KeychainHost.allCases)
+    @Test("T4.5 The persistent reference of a certificate leads to its bytes", arguments: KeychainHost.everyHost)
     func persistentReferenceLeadsToBytes(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             let reference = try reference(adding: item)
@@ -38,12 +38,12 @@ struct T04CertificateTests {
         }
     }
 
-    @Test("T4.7 An add that asks for data returns the certificate's bytes", arguments: KeychainHost.allCases)
+    @Test("T4.7 An add that asks for data returns the certificate's bytes", arguments: KeychainHost.everyHost)
     func addReturnsBytes(host: KeychainHost) throws {
         try table(host, [.add(item.with([kSecReturnData: true]), .data(Fixtures.certificateBytes))])
     }
 
-    @Test("T4.8 An add that asks for attributes returns them and no more", arguments: KeychainHost.allCases)
+    @Test("T4.8 An add that asks for attributes returns them and no more", arguments: KeychainHost.everyHost)
     func addReturnsAttributes(host: KeychainHost) throws {
         let values: Item = [
             kSecAttrCertificateType: 3, kSecAttrCertificateEncoding: 3, kSecAttrLabel: "L",
@@ -60,7 +60,7 @@ struct T04CertificateTests {
         }
     }
 
-    @Test("T4.9 Data and attributes and persistent reference come in one dictionary", arguments: KeychainHost.allCases)
+    @Test("T4.9 Data and attributes and persistent reference come in one dictionary", arguments: KeychainHost.everyHost)
     func addReturnsSeveralThings(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             let several: Item = [
@@ -74,7 +74,7 @@ struct T04CertificateTests {
         }
     }
 
-    @Test("T4.10 T4.11 An attribute of keys is not one of certificates", arguments: KeychainHost.allCases)
+    @Test("T4.10 T4.11 An attribute of keys is not one of certificates", arguments: KeychainHost.everyHost)
     func refusesAttributesOfKeys(host: KeychainHost) throws {
         let tag: Item = [kSecAttrApplicationTag: bytes("tag")]
         try table(
@@ -88,7 +88,7 @@ struct T04CertificateTests {
             ])
     }
 
-    @Test("T4.12 A certificate may be synchronizable", arguments: KeychainHost.allCases)
+    @Test("T4.12 A certificate may be synchronizable", arguments: KeychainHost.everyHost)
     func mayBeSynchronizable(host: KeychainHost) throws {
         let synced = item.with([kSecAttrSynchronizable: true])
         try table(

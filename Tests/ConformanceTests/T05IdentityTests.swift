@@ -17,7 +17,7 @@ struct T05IdentityTests {
 
     @Test(
         "T5.1 T5.2 The key and the certificate are each found by the hash of the public key",
-        arguments: KeychainHost.allCases)
+        arguments: KeychainHost.everyHost)
     func halvesAreFoundByHash(host: KeychainHost) throws {
         let byHash: Item = [kSecClass: kSecClassKey, kSecAttrApplicationLabel: Fixtures.keyHash]
         let byKey: Item = [kSecClass: kSecClassCertificate, kSecAttrPublicKeyHash: Fixtures.keyHash]
@@ -33,7 +33,7 @@ struct T05IdentityTests {
             ])
     }
 
-    @Test("T5.3 An identity shows the key's attributes under the certificate's", arguments: KeychainHost.allCases)
+    @Test("T5.3 An identity shows the key's attributes under the certificate's", arguments: KeychainHost.everyHost)
     func identityShowsBothHalves(host: KeychainHost) throws {
         let query = identity.with([kSecAttrApplicationLabel: Fixtures.keyHash])
         let values: Item = [
@@ -52,7 +52,7 @@ struct T05IdentityTests {
             ])
     }
 
-    @Test("T5.3 A public key makes no identity, nor does a foreign private key", arguments: KeychainHost.allCases)
+    @Test("T5.3 A public key makes no identity, nor does a foreign private key", arguments: KeychainHost.everyHost)
     func foreignKeysMakeNoIdentity(host: KeychainHost) throws {
         let foreign: Item = [kSecAttrApplicationLabel: Data(repeating: 0x17, count: 20)]
         try table(
@@ -67,7 +67,7 @@ struct T05IdentityTests {
             ])
     }
 
-    @Test("T5.4 T5.5 Without its certificate or its key there is no identity", arguments: KeychainHost.allCases)
+    @Test("T5.4 T5.5 Without its certificate or its key there is no identity", arguments: KeychainHost.everyHost)
     func identityNeedsBothHalves(host: KeychainHost) throws {
         try table(
             host,
@@ -86,7 +86,7 @@ struct T05IdentityTests {
 
     @Test(
         "T5.8 An identity's persistent reference is the certificate's in another class",
-        arguments: KeychainHost.allCases)
+        arguments: KeychainHost.everyHost)
     func persistentReferenceOfIdentity(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             let ofCertificate = try reference(adding: certificate)
@@ -102,7 +102,7 @@ struct T05IdentityTests {
         }
     }
 
-    @Test("T5.11 An identity is deleted by its persistent reference", arguments: KeychainHost.allCases)
+    @Test("T5.11 An identity is deleted by its persistent reference", arguments: KeychainHost.everyHost)
     func deletesByPersistentReference(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             keychain.run([.add(certificate, .success), .add(key, .success)])
@@ -117,7 +117,7 @@ struct T05IdentityTests {
         }
     }
 
-    @Test("T5.12 T5.13 T5.14 An identity has the certificate's label, not the key's", arguments: KeychainHost.allCases)
+    @Test("T5.12 T5.13 T5.14 An identity has the certificate's label, not the key's", arguments: KeychainHost.everyHost)
     func labelIsTheCertificates(host: KeychainHost) throws {
         try table(
             host,
@@ -136,7 +136,7 @@ struct T05IdentityTests {
             ])
     }
 
-    @Test("T5.15 An identity is found by its certificate's issuer and serial number", arguments: KeychainHost.allCases)
+    @Test("T5.15 An identity is found by its certificate's issuer and serial number", arguments: KeychainHost.everyHost)
     func findsByIssuer(host: KeychainHost) throws {
         let byIssuer = identity.with([kSecAttrIssuer: Fixtures.issuer, kSecReturnAttributes: true])
         try table(
@@ -153,7 +153,7 @@ struct T05IdentityTests {
             ])
     }
 
-    @Test("T5.16 Deleting an identity by its label deletes both halves that bear it", arguments: KeychainHost.allCases)
+    @Test("T5.16 Deleting an identity by its label deletes both halves that bear it", arguments: KeychainHost.everyHost)
     func deletesByLabel(host: KeychainHost) throws {
         try table(
             host,
@@ -169,7 +169,7 @@ struct T05IdentityTests {
 
     @Test(
         "T5.18 Two certificates on one key are two identities, and the key outlives the first",
-        arguments: KeychainHost.allCases)
+        arguments: KeychainHost.everyHost)
     func keyOutlivesTheFirstIdentity(host: KeychainHost) throws {
         let all = identity.with([kSecMatchLimit: kSecMatchLimitAll, kSecReturnPersistentRef: true])
         try withKeychain(host) { keychain in
@@ -188,7 +188,7 @@ struct T05IdentityTests {
 
     private func synchronizable(_ item: Item, _ value: Any) -> Item { item.with([kSecAttrSynchronizable: value]) }
 
-    @Test("T5.19 The halves of an identity are both synchronizable, or neither is", arguments: KeychainHost.allCases)
+    @Test("T5.19 The halves of an identity are both synchronizable, or neither is", arguments: KeychainHost.everyHost)
     func halvesAreOfOneState(host: KeychainHost) throws {
         let all: Item = [kSecMatchLimit: kSecMatchLimitAll, kSecReturnPersistentRef: true]
         let ofAny = synchronizable(identity, kSecAttrSynchronizableAny).with(all)
@@ -212,7 +212,7 @@ struct T05IdentityTests {
 
     @Test(
         "T5.20 Deleting identities of one state leaves those of the other", arguments: [true, false],
-        KeychainHost.allCases)
+        KeychainHost.everyHost)
     func deletesOneState(state: Bool, host: KeychainHost) throws {
         let halves = [certificate, key]
         try table(
@@ -234,7 +234,7 @@ struct T05IdentityTests {
 
     @Test(
         "T5.22 An update that would part the halves of another identity is refused, and one that means all is not",
-        arguments: KeychainHost.allCases)
+        arguments: KeychainHost.everyHost)
     func keepsOthersWhole(host: KeychainHost) throws {
         let both: Item = [kSecClass: kSecClassIdentity]
         let serials: [Item] = [1, 2].map { [kSecClass: kSecClassIdentity, kSecAttrSerialNumber: Data([$0])] }
@@ -248,7 +248,7 @@ struct T05IdentityTests {
                 + [.update(synchronizable(serials[1], true), [kSecAttrLabel: "both"], .success)])
     }
 
-    @Test("T5.21 A half that the query does not mean by itself is not deleted", arguments: KeychainHost.allCases)
+    @Test("T5.21 A half that the query does not mean by itself is not deleted", arguments: KeychainHost.everyHost)
     func keepsWhatDoesNotMatch(host: KeychainHost) throws {
         try table(
             host,

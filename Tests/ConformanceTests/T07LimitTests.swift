@@ -9,7 +9,7 @@ struct T07LimitTests {
     private var all: Item { item.query.with([kSecMatchLimit: kSecMatchLimitAll]) }
     private var data: Item { item.query.with([kSecReturnData: true]) }
 
-    @Test("T7.1 T7.2 T7.3 With limit All one item comes in an array of one", arguments: KeychainHost.allCases)
+    @Test("T7.1 T7.2 T7.3 With limit All one item comes in an array of one", arguments: KeychainHost.everyHost)
     func allIsAlwaysAnArray(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             let reference = try reference(adding: item)
@@ -24,7 +24,7 @@ struct T07LimitTests {
         }
     }
 
-    @Test("T7.4 With limit All and no return type the array is empty", arguments: KeychainHost.allCases)
+    @Test("T7.4 With limit All and no return type the array is empty", arguments: KeychainHost.everyHost)
     func allWithoutReturnTypeIsEmpty(host: KeychainHost) throws {
         try table(
             host,
@@ -36,7 +36,7 @@ struct T07LimitTests {
             ])
     }
 
-    @Test("T7.5 T7.6 With limit one the value comes bare", arguments: KeychainHost.allCases)
+    @Test("T7.5 T7.6 With limit one the value comes bare", arguments: KeychainHost.everyHost)
     func oneIsBare(host: KeychainHost) throws {
         try table(
             host,
@@ -48,7 +48,7 @@ struct T07LimitTests {
             ])
     }
 
-    @Test("T7.7 A limit of two gives an array of at most two", arguments: KeychainHost.allCases)
+    @Test("T7.7 A limit of two gives an array of at most two", arguments: KeychainHost.everyHost)
     func numberIsAnUpperBound(host: KeychainHost) throws {
         let additions = ["a", "b", "c"].map { Row.add(item.with([kSecAttrAccount: $0]), .success) }
         let service: Item = [kSecClass: kSecClassGenericPassword, kSecReturnData: true]
@@ -63,7 +63,7 @@ struct T07LimitTests {
 
     @Test(
         "T7.8 T7.9 A limit of nought finds nothing, and a limit that is no number is refused",
-        arguments: KeychainHost.allCases)
+        arguments: KeychainHost.everyHost)
     func oddLimits(host: KeychainHost) throws {
         try table(
             host,
@@ -75,7 +75,7 @@ struct T07LimitTests {
             ])
     }
 
-    @Test("T7.10 A return type is a Boolean, not a number", arguments: KeychainHost.allCases)
+    @Test("T7.10 A return type is a Boolean, not a number", arguments: KeychainHost.everyHost)
     func returnTypesAreBooleans(host: KeychainHost) throws {
         let returns = [kSecReturnData, kSecReturnAttributes, kSecReturnRef, kSecReturnPersistentRef]
         let refusals = returns.flatMap { name -> [Row] in
@@ -95,7 +95,7 @@ struct T07LimitTests {
             ])
     }
 
-    @Test("T7.11 T7.13 The attributes hold nothing internal, nor the secret", arguments: KeychainHost.allCases)
+    @Test("T7.11 T7.13 The attributes hold nothing internal, nor the secret", arguments: KeychainHost.everyHost)
     func attributesHoldNothingInternal(host: KeychainHost) throws {
         let absent = [
             Code.uuid, Code.persistentReference, Code.tombstone, Code.multiUser, Code.digest,
@@ -114,7 +114,7 @@ struct T07LimitTests {
             ])
     }
 
-    @Test("T7.12 The attributes hold what every item has", arguments: KeychainHost.allCases)
+    @Test("T7.12 The attributes hold what every item has", arguments: KeychainHost.everyHost)
     func attributesHoldTheCommonOnes(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             keychain.run([.add(item.with([kSecAttrIsInvisible: true]), .success)])

@@ -7,7 +7,7 @@ import Testing
 struct T08EmptyDataTests {
     private let item = Fixtures.generic.query
 
-    @Test("T8.1 T8.2 An item without data is added, and has no value for it", arguments: KeychainHost.allCases)
+    @Test("T8.1 T8.2 An item without data is added, and has no value for it", arguments: KeychainHost.everyHost)
     func itemWithoutData(host: KeychainHost) throws {
         let query = item.with([
             kSecMatchLimit: kSecMatchLimitAll, kSecReturnData: true, kSecReturnAttributes: true,
@@ -25,7 +25,7 @@ struct T08EmptyDataTests {
             ])
     }
 
-    @Test("T8.3 A search for data alone that are not there succeeds with nothing", arguments: KeychainHost.allCases)
+    @Test("T8.3 A search for data alone that are not there succeeds with nothing", arguments: KeychainHost.everyHost)
     func dataAloneIsNothing(host: KeychainHost) throws {
         let data = item.with([kSecReturnData: true])
         try table(
@@ -41,12 +41,12 @@ struct T08EmptyDataTests {
             ])
     }
 
-    @Test("T8.4 An add without data that asks for them returns empty data", arguments: KeychainHost.allCases)
+    @Test("T8.4 An add without data that asks for them returns empty data", arguments: KeychainHost.everyHost)
     func addReturnsEmptyData(host: KeychainHost) throws {
         try table(host, [.add(item.with([kSecReturnData: true]), .data(Data()))])
     }
 
-    @Test("C.18 Empty data are data", arguments: KeychainHost.allCases)
+    @Test("C.18 Empty data are data", arguments: KeychainHost.everyHost)
     func emptyDataAreData(host: KeychainHost) throws {
         let several: Item = [kSecReturnData: true, kSecReturnAttributes: true]
         try table(

@@ -9,7 +9,7 @@ struct T09PersistentReferenceTests {
 
     private func query(_ reference: Data) -> Item { [kSecValuePersistentRef: reference] }
 
-    @Test("T9.1 A persistent reference is the class and sixteen bytes", arguments: KeychainHost.allCases)
+    @Test("T9.1 A persistent reference is the class and sixteen bytes", arguments: KeychainHost.everyHost)
     func hasTwentyBytes(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             let first = try reference(adding: item)
@@ -23,7 +23,7 @@ struct T09PersistentReferenceTests {
 
     @Test(
         "T9.2 T9.3 A persistent reference shows what the attributes show, until the item is gone",
-        arguments: KeychainHost.allCases)
+        arguments: KeychainHost.everyHost)
     func showsTheSameAttributes(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             let reference = try reference(adding: item)
@@ -41,7 +41,7 @@ struct T09PersistentReferenceTests {
 
     @Test(
         "T9.4 T9.5 An update and a delete by persistent reference reach that item alone",
-        arguments: KeychainHost.allCases)
+        arguments: KeychainHost.everyHost)
     func reachesOneItem(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             let first = try reference(adding: item)
@@ -60,7 +60,7 @@ struct T09PersistentReferenceTests {
         }
     }
 
-    @Test("T9.6 A search by persistent reference names no attribute besides", arguments: KeychainHost.allCases)
+    @Test("T9.6 A search by persistent reference names no attribute besides", arguments: KeychainHost.everyHost)
     func searchNamesNoAttribute(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             let reference = try reference(adding: item)
@@ -82,7 +82,7 @@ struct T09PersistentReferenceTests {
 
     @Test(
         "T9.7 T9.8 Bytes that are no persistent reference of this keychain are refused",
-        arguments: KeychainHost.allCases)
+        arguments: KeychainHost.everyHost)
     func refusesOtherBytes(host: KeychainHost) throws {
         let old = bytes("inet") + Data(count: 8)
         let unknown = bytes("what") + Data(repeating: 7, count: 16)
@@ -101,7 +101,7 @@ struct T09PersistentReferenceTests {
             ])
     }
 
-    @Test("T9.9 A persistent reference that nobody was given finds nothing", arguments: KeychainHost.allCases)
+    @Test("T9.9 A persistent reference that nobody was given finds nothing", arguments: KeychainHost.everyHost)
     func unknownReferenceFindsNothing(host: KeychainHost) throws {
         let unknown = query(bytes("inet") + Data(repeating: 7, count: 16))
         try table(
@@ -115,7 +115,7 @@ struct T09PersistentReferenceTests {
             ])
     }
 
-    @Test("C.17 A persistent reference of another class than the query's is refused", arguments: KeychainHost.allCases)
+    @Test("C.17 A persistent reference of another class than the query's is refused", arguments: KeychainHost.everyHost)
     func refusesAnotherClass(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             let reference = try reference(adding: item)

@@ -51,7 +51,7 @@ struct T10AccessControlFlagTests {
 
 /// T10, second half: items under an access control. Who is asked, and what then opens: `AuthenticationTests`.
 struct T10AccessControlTests {
-    @Test("T10.8 An access control comes back from the store as it was given", arguments: KeychainHost.allCases)
+    @Test("T10.8 An access control comes back from the store as it was given", arguments: KeychainHost.everyHost)
     func roundTrips(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             try keychain.setPasscode("1234")
@@ -72,7 +72,7 @@ struct T10AccessControlTests {
 
     @Test(
         "T10.9 An access control without constraints changes nothing in the life of an item",
-        arguments: KeychainHost.allCases)
+        arguments: KeychainHost.everyHost)
     func unconstrainedLife(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             for protection in Fixtures.everyProtection {
@@ -92,7 +92,7 @@ struct T10AccessControlTests {
         }
     }
 
-    @Test("T10.10 A constrained item is never synchronizable", arguments: KeychainHost.allCases)
+    @Test("T10.10 A constrained item is never synchronizable", arguments: KeychainHost.everyHost)
     func constrainedIsNotSynchronizable(host: KeychainHost) throws {
         let control = try #require(make(kSecAttrAccessibleWhenUnlocked, .userPresence))
         let any: Item = [kSecAttrSynchronizable: kSecAttrSynchronizableAny]
@@ -111,7 +111,7 @@ struct T10AccessControlTests {
 
     @Test(
         "T10.11 T10.12 T10.13 Without anyone to ask a constrained item is not read, can be skipped, and is deleted",
-        arguments: KeychainHost.allCases,
+        arguments: KeychainHost.everyHost,
         [.userPresence, .biometryCurrentSet, [.biometryAny, .devicePasscode, .or], .devicePasscode]
             as [SecAccessControlCreateFlags])
     func constrainedFailsClosed(host: KeychainHost, flags: SecAccessControlCreateFlags) throws {
@@ -143,7 +143,7 @@ struct T10AccessControlTests {
         }
     }
 
-    @Test("T10.12 Skipping leaves the items that need nobody", arguments: KeychainHost.allCases)
+    @Test("T10.12 Skipping leaves the items that need nobody", arguments: KeychainHost.everyHost)
     func skippingLeavesTheOthers(host: KeychainHost) throws {
         let control = try #require(make(kSecAttrAccessibleWhenUnlocked, .userPresence))
         let all: Item = [
@@ -164,7 +164,7 @@ struct T10AccessControlTests {
 
     @Test(
         "T10.15 Only a search can skip, and the user interface is named by a string",
-        arguments: KeychainHost.allCases)
+        arguments: KeychainHost.everyHost)
     func onlySearchesSkip(host: KeychainHost) throws {
         let item = Fixtures.generic
         let skip = userInterface(kSecUseAuthenticationUISkip)
@@ -181,7 +181,7 @@ struct T10AccessControlTests {
             ])
     }
 
-    @Test("T10.16 What is no access control is refused under that key", arguments: KeychainHost.allCases)
+    @Test("T10.16 What is no access control is refused under that key", arguments: KeychainHost.everyHost)
     func accessControlIsAnObject(host: KeychainHost) throws {
         let item = Fixtures.generic
         let text: Item = [kSecAttrAccessControl: "text"]
@@ -199,7 +199,7 @@ struct T10AccessControlTests {
             ])
     }
 
-    @Test("T10.17 An access control and another protection contradict each other", arguments: KeychainHost.allCases)
+    @Test("T10.17 An access control and another protection contradict each other", arguments: KeychainHost.everyHost)
     func contradictionIsRefused(host: KeychainHost) throws {
         let item = Fixtures.generic
         let free = try #require(make(kSecAttrAccessibleWhenUnlocked, []))
@@ -219,7 +219,7 @@ struct T10AccessControlTests {
             ])
     }
 
-    @Test("T10.20 Without a passcode nothing is stored under it", arguments: KeychainHost.allCases)
+    @Test("T10.20 Without a passcode nothing is stored under it", arguments: KeychainHost.everyHost)
     func passcodeProtectionNeedsAPasscode(host: KeychainHost) throws {
         let control = try #require(make(kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly, []))
         let rows = Fixtures.everyStored.flatMap { item -> [Row] in

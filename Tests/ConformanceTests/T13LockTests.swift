@@ -23,7 +23,7 @@ struct T13LockTests {
     private let data: Item = [kSecReturnData: true]
     private let attributes: Item = [kSecReturnAttributes: true]
 
-    @Test("T13.1 T13.2 An add while locked is refused, duplicate or not", arguments: KeychainHost.allCases)
+    @Test("T13.1 T13.2 An add while locked is refused, duplicate or not", arguments: KeychainHost.everyHost)
     func addWhileLocked(host: KeychainHost) throws {
         for accessible in whenUnlocked {
             let item = item(accessible)
@@ -39,7 +39,7 @@ struct T13LockTests {
         }
     }
 
-    @Test("T13.3 T13.4 T13.5 A locked item is refused whatever is asked of it", arguments: KeychainHost.allCases)
+    @Test("T13.3 T13.4 T13.5 A locked item is refused whatever is asked of it", arguments: KeychainHost.everyHost)
     func readWhileLocked(host: KeychainHost) throws {
         for accessible in whenUnlocked {
             let item = item(accessible)
@@ -58,7 +58,7 @@ struct T13LockTests {
         }
     }
 
-    @Test("T13.6 Items for after the first unlock open while locked", arguments: KeychainHost.allCases)
+    @Test("T13.6 Items for after the first unlock open while locked", arguments: KeychainHost.everyHost)
     func afterFirstUnlockWhileLocked(host: KeychainHost) throws {
         for accessible in afterFirstUnlock + always {
             let item = item(accessible)
@@ -76,7 +76,7 @@ struct T13LockTests {
         }
     }
 
-    @Test("T13.7 T13.8 Before the first unlock only what is always accessible opens", arguments: KeychainHost.allCases)
+    @Test("T13.7 T13.8 Before the first unlock only what is always accessible opens", arguments: KeychainHost.everyHost)
     func beforeFirstUnlock(host: KeychainHost) throws {
         for accessible in whenUnlocked + afterFirstUnlock {
             let item = item(accessible)
@@ -105,7 +105,7 @@ struct T13LockTests {
         }
     }
 
-    @Test("T13.9 One locked row among several refuses the whole call", arguments: KeychainHost.allCases)
+    @Test("T13.9 One locked row among several refuses the whole call", arguments: KeychainHost.everyHost)
     func mixedResult(host: KeychainHost) throws {
         let all: Item = [kSecClass: kSecClassGenericPassword, kSecAttrService: "s", kSecMatchLimit: kSecMatchLimitAll]
         try table(
@@ -124,7 +124,7 @@ struct T13LockTests {
             ])
     }
 
-    @Test("T13.10 A locked item is not updated, and nothing else of the call is", arguments: KeychainHost.allCases)
+    @Test("T13.10 A locked item is not updated, and nothing else of the call is", arguments: KeychainHost.everyHost)
     func updateWhileLocked(host: KeychainHost) throws {
         let open = item(kSecAttrAccessibleAfterFirstUnlock, account: "c")
         let query: Item = [kSecClass: kSecClassGenericPassword, kSecAttrService: "s"]
@@ -142,7 +142,7 @@ struct T13LockTests {
             ])
     }
 
-    @Test("T13.11 A locked item can be deleted", arguments: KeychainHost.allCases)
+    @Test("T13.11 A locked item can be deleted", arguments: KeychainHost.everyHost)
     func deleteWhileLocked(host: KeychainHost) throws {
         let item = item(kSecAttrAccessibleWhenUnlocked)
         let other = self.item(kSecAttrAccessibleWhenUnlockedThisDeviceOnly, account: "b")
@@ -157,7 +157,7 @@ struct T13LockTests {
             ])
     }
 
-    @Test("C.28 While locked, not found is said only when it is certain", arguments: KeychainHost.allCases)
+    @Test("C.28 While locked, not found is said only when it is certain", arguments: KeychainHost.everyHost)
     func notFoundIsCertain(host: KeychainHost) throws {
         let item = item(kSecAttrAccessibleWhenUnlocked)
         try table(
@@ -180,7 +180,7 @@ struct T13LockTests {
             ])
     }
 
-    @Test("C.29 Before the first unlock an item that may be a duplicate is not added", arguments: KeychainHost.allCases)
+    @Test("C.29 Before the first unlock an item that may be a duplicate is not added", arguments: KeychainHost.everyHost)
     func duplicateIsUncertain(host: KeychainHost) throws {
         try table(
             host,
@@ -196,7 +196,7 @@ struct T13LockTests {
             ])
     }
 
-    @Test("C.30 An item that is always accessible satisfies a search for one", arguments: KeychainHost.allCases)
+    @Test("C.30 An item that is always accessible satisfies a search for one", arguments: KeychainHost.everyHost)
     func satisfiedBeforeFirstUnlock(host: KeychainHost) throws {
         let query: Item = [kSecClass: kSecClassGenericPassword, kSecAttrService: "s"]
         try table(
@@ -209,7 +209,7 @@ struct T13LockTests {
             ])
     }
 
-    @Test("C.31 A persistent reference to a locked item is refused, and deletes it", arguments: KeychainHost.allCases)
+    @Test("C.31 A persistent reference to a locked item is refused, and deletes it", arguments: KeychainHost.everyHost)
     func persistentReference(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             try keychain.setPasscode("1234")
@@ -223,7 +223,7 @@ struct T13LockTests {
         }
     }
 
-    @Test("C.32 Without a passcode there is nothing for items that need one", arguments: KeychainHost.allCases)
+    @Test("C.32 Without a passcode there is nothing for items that need one", arguments: KeychainHost.everyHost)
     func whenPasscodeSet(host: KeychainHost) throws {
         let item = item(kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly)
         try table(
@@ -235,7 +235,7 @@ struct T13LockTests {
             ])
     }
 
-    @Test("C.33 An identity is locked with either of its halves", arguments: KeychainHost.allCases)
+    @Test("C.33 An identity is locked with either of its halves", arguments: KeychainHost.everyHost)
     func identity(host: KeychainHost) throws {
         try table(
             host,

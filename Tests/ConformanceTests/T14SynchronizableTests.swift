@@ -14,7 +14,7 @@ struct T14SynchronizableTests {
 
     @Test(
         "T14.1 T14.2 T14.3 T14.4 A synchronizable item is found by those who ask for such items alone",
-        arguments: KeychainHost.allCases)
+        arguments: KeychainHost.everyHost)
     func foundByThoseWhoAsk(host: KeychainHost) throws {
         try table(
             host,
@@ -31,7 +31,7 @@ struct T14SynchronizableTests {
             ])
     }
 
-    @Test("T14.5 An update reaches a synchronizable item that it asks for", arguments: KeychainHost.allCases)
+    @Test("T14.5 An update reaches a synchronizable item that it asks for", arguments: KeychainHost.everyHost)
     func updateReachesIt(host: KeychainHost) throws {
         let comment: Item = [kSecAttrComment: "new"]
         try table(
@@ -45,7 +45,7 @@ struct T14SynchronizableTests {
             ])
     }
 
-    @Test("T14.6 T14.7 A delete reaches a synchronizable item only if it asks for it", arguments: KeychainHost.allCases)
+    @Test("T14.6 T14.7 A delete reaches a synchronizable item only if it asks for it", arguments: KeychainHost.everyHost)
     func deleteReachesIt(host: KeychainHost) throws {
         try table(
             host,
@@ -65,7 +65,7 @@ struct T14SynchronizableTests {
 
     @Test(
         "C.4 An item of this device alone may be synchronizable, and is found as such",
-        arguments: KeychainHost.allCases)
+        arguments: KeychainHost.everyHost)
     func thisDeviceOnly(host: KeychainHost) throws {
         let bound = Fixtures.everyProtection.filter { ($0 as String).hasSuffix("u") }
         let rows = bound.flatMap { protection -> [Row] in

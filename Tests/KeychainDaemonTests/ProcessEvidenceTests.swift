@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import KeychainDaemon
@@ -6,45 +7,45 @@ import Testing
     private static let ownMap = "         0          0 4294967295\n"
 
     private func evidence(
-        status: String = status(), map: String = ownMap, cgroup: String = "0::/system.slice/a.service\n",
+        status: String = text(), map: String = ownMap, cgroup: String = "0::/system.slice/a.service\n",
         own: String = ownMap
     ) -> ProcessEvidence? {
         ProcessEvidence(
             status: Array(status.utf8), userMap: Array(map.utf8), cgroup: Array(cgroup.utf8), ownMap: Array(own.utf8))
     }
 
-    private static func status(
-        uid: String = "Uid:\t1000\t1000\t1000\t1000", gid: String = "Gid:\t1000\t990\t990\t990",
+    private static func text(
+        name: String = "mail", uid: String = "Uid:\t1000\t1000\t1000\t1000", gid: String = "Gid:\t1000\t990\t990\t990",
         pids: String = "NSpid:\t4711"
     ) -> String {
-        "Name:\tmail\nUmask:\t0022\nState:\tS (sleeping)\nTgid:\t4711\nPid:\t4711\n\(uid)\n\(gid)\n"
+        "Name:\t\(name)\nUmask:\t0022\nState:\tS (sleeping)\nTgid:\t4711\nPid:\t4711\n\(uid)\n\(gid)\n"
             + "Groups:\t24 1000 \nNStgid:\t4711\n\(pids)\nNSpgid:\t4711\n"
     }
 
     @Test("Users, groups and the numbers of a process are read from its status")
     func status() throws {
-        let evidence = try #require(evidence())
+        let evidence = try #require(self.evidence())
         #expect(evidence.users == [1000, 1000, 1000, 1000])
         #expect(evidence.groups == [1000, 990, 990, 990])
         #expect(evidence.pidCount == 1)
-        #expect(try #require(self.evidence(status: Self.status(pids: "NSpid:\t4711\t17\t1"))).pidCount == 3)
+        #expect(try #require(self.evidence(status: Self.text(pids: "NSpid:\t4711\t17\t1"))).pidCount == 3)
     }
 
     @Test(
         "A status that is not understood is no evidence",
         arguments: [
-            "", status(uid: ""), status(gid: ""), status(pids: ""), status(pids: "NSpid:"),
-            status(uid: "Uid:\t1000\t1000\t1000"), status(uid: "Uid:\t1000\t1000\t1000\t1000\t1000"),
-            status(uid: "Uid:\t-1\t1000\t1000\t1000"), status(uid: "Uid:\t+1\t1000\t1000\t1000"),
-            status(uid: "Uid:\t4294967296\t1000\t1000\t1000"), status(gid: "Gid:\tx\t1000\t1000\t1000"),
-            status(gid: "Gid:\t1\t1\t1\t1\nGid:\t990\t990\t990\t990"),
+            "", text(uid: ""), text(gid: ""), text(pids: ""), text(pids: "NSpid:"),
+            text(uid: "Uid:\t1000\t1000\t1000"), text(uid: "Uid:\t1000\t1000\t1000\t1000\t1000"),
+            text(uid: "Uid:\t-1\t1000\t1000\t1000"), text(uid: "Uid:\t+1\t1000\t1000\t1000"),
+            text(uid: "Uid:\t4294967296\t1000\t1000\t1000"), text(gid: "Gid:\tx\t1000\t1000\t1000"),
+            text(gid: "Gid:\t1\t1\t1\t1\nGid:\t990\t990\t990\t990"),
         ])
-    func noStatus(text: String) { #expect(evidence(status: text) == nil) }
+    func noStatus(content: String) { #expect(evidence(status: content) == nil) }
 
     @Test("A name cannot have a line of its own: the kernel writes its line ends as \\n")
     func name() throws {
-        let text = Self.status().replacing("Name:\tmail", with: "Name:\tx\\nUid:\t0\t0\t0\t0")
-        #expect(try #require(evidence(status: text)).users == [1000, 1000, 1000, 1000])
+        let content = Self.text(name: "x\\nUid:\t0\t0\t0\t0")
+        #expect(try #require(evidence(status: content)).users == [1000, 1000, 1000, 1000])
     }
 
     @Test(
@@ -65,7 +66,9 @@ import Testing
         #expect(try #require(evidence(map: Self.ownMap, own: own)).namespace == .ofRoot)
     }
 
-    @Test("A map that is not there yet, or cut short, is no evidence", arguments: ["", "\n", "0 0\n", "0 0 1 1\n", "0 0 0\n", "a 0 1\n", "0 0 1\nx"])
+    @Test(
+        "A map that is not there yet, or cut short, is no evidence",
+        arguments: ["", "\n", "0 0\n", "0 0 1 1\n", "0 0 0\n", "a 0 1\n", "0 0 1\nx"])
     func noMap(map: String) { #expect(evidence(map: map) == nil) }
 
     @Test(
@@ -99,7 +102,7 @@ import Testing
             ("0::/system.slice/a.service (deleted)", nil, nil), ("0::/../../system.slice/a.service", nil, nil),
             ("0::/system.slice/../a.service", nil, nil), ("0::/system.slice//a.service", nil, nil),
             ("0::/system.slice/./a.service", nil, nil), ("0::system.slice/a.service", nil, nil),
-            ("0::/system.slice/a.service/", nil, "a.service"), ("0::/.service", nil, nil), ("0::/.slice/x.service", nil, nil),
+            ("0::/system.slice/a.service/", nil, nil), ("0::/.service", nil, nil), ("0::/.slice/x.service", nil, nil),
             ("0::/", nil, nil), ("", nil, nil), ("0:", nil, nil), ("nonsense", nil, nil),
             ("0::/system.slice/a.service:b.service", "a.service:b.service", "a.service:b.service"),
             ("1:name=other:/system.slice/a.service", nil, nil), ("0:cpu:/system.slice/a.service", nil, nil),

@@ -30,6 +30,8 @@
 //       a process of clients, as "load" starts it: prints the reports of their work as JSON
 //   wire
 //       reads messages and writes them anew, for another implementation to compare (Wire/WireEcho.swift)
+//   (KEYCHAIN_TEST_SURROUNDINGS, without words)
+//       works with a keychain, whatever the limits and descriptors it was started with (Agent/Surroundings.swift)
 //   bundle                  the identifier of its bundle, as Foundation finds it
 //
 // Prints a line for each thing that was done, and one for each failure. Ends with 1 if there was any failure, and with 2
@@ -42,6 +44,7 @@ import Logging
 enum KeychainTestHelper {
     static func main() {
         let words = Array(CommandLine.arguments.dropFirst())
+        if let place = ProcessInfo.processInfo.environment["KEYCHAIN_TEST_SURROUNDINGS"] { Surroundings.work(at: place) }
         do {
             switch words.first {
             case "agent": try Agent.run(Array(words.dropFirst()))

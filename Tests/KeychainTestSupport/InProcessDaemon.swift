@@ -26,8 +26,17 @@ package final class InProcessDaemon: Sendable {
     /// A server that differs from that of the system's daemon in one thing: it takes the client's word for its groups, so
     /// that a test can be several programs.
     package convenience init(ofSystem engine: any ChangeSource, in directory: URL) throws {
+        try self.init(in: directory, openingForSystem: { engine })
+    }
+
+    /// As ``init(ofSystem:in:)``, with a store that is opened anew when it was closed.
+    package convenience init(
+        in directory: URL, openingForSystem open: @escaping @Sendable () throws(KeychainError) -> any ChangeSource
+    ) throws {
         try self.init(in: directory) { listener, logger in
-            let users = UserStores(in: directory, watchesSessions: false, logger) { _, _, _ in engine }
+            let users = UserStores(in: directory, watchesSessions: false, logger) {
+                (_, _, _) throws(KeychainError) in try open()
+            }
             let server = try SocketServer(
                 listener: listener, NamedGroups(users: users), limits: .ofSystem, release: "test", logger: logger)
             try users.prepare()
@@ -72,7 +81,9 @@ private struct NamedGroups: Admission {
 
     func store(of user: uid_t) throws(ConnectionEnd) -> ServedStore { try users.store(of: user) }
 
-    func judge(_ peer: PeerIdentity) throws(ConnectionEnd) -> Judgement { Judgement(nil, try ProcessStanding(of: peer)) }
+    func judge(_ peer: PeerIdentity) throws(ConnectionEnd) -> Judgement {
+        Judgement(nil, try ProcessStanding(of: peer))
+    }
 
     func stop() { users.stop() }
 }

@@ -4,16 +4,23 @@ package import KeychainEngine
 package import KeychainModel
 internal import SwiftKeychain
 
-/// Where the engine of a test runs. Every conformance case runs on each of them.
+/// Where the engine of a test runs. Every conformance case runs on each of ``everyHost``.
 package enum KeychainHost: String, CaseIterable, Sendable {
     case embedded
     /// As in a container whose kernel refuses keyrings: each process holds the keys it unlocked.
     case embeddedWithoutKeyring
     /// Behind a socket, with the daemon's own server in this process.
     case daemon
+    /// Behind the server of the system's daemon, which takes a test at its word for its groups alone.
+    case system
+
+    /// Those on which the owner of the store is taken at its word.
+    package static let allCases: [KeychainHost] = [.embedded, .embeddedWithoutKeyring, .daemon]
+    package static let everyHost = allCases + [.system]
 
     /// One for each way in which a request is carried.
     package static let carriers: [KeychainHost] = [.embedded, .daemon]
+    package static let everyCarrier = carriers + [.system]
 }
 
 /// A keychain of its own for the length of a test.
@@ -90,8 +97,8 @@ extension EngineConfiguration {
 // MARK: - The lock
 
 extension TestKeychain {
-    /// Sets the first passcode and brings every row under the new keys.
-    package func setPasscode(_ passcode: String) throws { try handler.setPasscode(passcode) }
+    /// Sets the first passcode and brings every row under the new keys, as the owner that the system's daemon knows.
+    package func setPasscode(_ passcode: String) throws { try engine.setPasscode(passcode) }
 
     package func lock(_ request: LockRequest = .withGrace) throws {
         _ = try handler.handle(.lock(request), from: .owner)
@@ -206,9 +213,15 @@ private func makeKeychain(
     let clock = TestClock()
     var configuration = EngineConfiguration.test(in: directory, clock: clock, usesKeyring: host == .embedded)
     if host == .daemon { configuration.host = .user }
+    if host == .system { configuration.host = .system }
     let reader = FakeReader()
     configuration.biometry = biometry ?? reader
     let engine = try Engine(configuration)
-    let daemon = host == .daemon ? try InProcessDaemon(engine, in: directory) : nil
+    let daemon: InProcessDaemon? =
+        switch host {
+        case .daemon: try InProcessDaemon(engine, in: directory)
+        case .system: try InProcessDaemon(ofSystem: engine, in: directory)
+        case .embedded, .embeddedWithoutKeyring: nil
+        }
     return TestKeychain(directory: directory, clock: clock, engine: engine, reader: reader, daemon: daemon)
 }

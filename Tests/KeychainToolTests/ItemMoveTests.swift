@@ -91,23 +91,18 @@ import Testing
     private func content(_ keychain: TestKeychain) throws -> [String: String] {
         var query = ItemQuery(.genericPassword)
         query.limit = .all
-        do {
-            guard
-                case .found(let items) = try keychain.engine.handle(
-                    .find(FindRequest(query, wantsSecrets: true)), from: .owner)
-            else { return [:] }
-            return Dictionary(
-                uniqueKeysWithValues: items.map { item in
-                    var name = "?"
-                    if case .text(let account)? = item.attributes[.account] { name = account }
-                    let secret = String(decoding: item.secret?.copyData() ?? Data(), as: UTF8.self)
-                    return (
-                        "\(name)@\(item.accessGroup)", "\(secret) \(item.identifier) \(item.created) \(item.modified)"
-                    )
-                })
-        } catch  where error.code == .itemNotFound {
-            return [:]
+        let reply = Result { () throws(KeychainError) in
+            try keychain.engine.handle(.find(FindRequest(query, wantsSecrets: true)), from: .owner)
         }
+        if case .failure(let error) = reply, error.code == .itemNotFound { return [:] }
+        guard case .found(let items) = try reply.get() else { return [:] }
+        return Dictionary(
+            uniqueKeysWithValues: items.map { item in
+                var name = "?"
+                if case .text(let account)? = item.attributes[.account] { name = account }
+                let secret = String(decoding: item.secret?.copyData() ?? Data(), as: UTF8.self)
+                return ("\(name)@\(item.accessGroup)", "\(secret) \(item.identifier) \(item.created) \(item.modified)")
+            })
     }
 
     @Test("Items go with their references, dates and secrets; groups that nobody gives become one")
@@ -255,8 +250,8 @@ import Testing
             try ends.run(ends.move())
             #expect(ends.source.prompter.questions.count == 2)
             #expect(ends.target.prompter.questions.count == 1)
-            #expect(try ends.target.engine.items().counts()[.genericPassword] == 2)
-            #expect(try ends.source.engine.items().counts()[.genericPassword] ?? 0 == 0)
+            #expect(try ends.target.engine.items().counts(in: .all)[.genericPassword] == 2)
+            #expect(try ends.source.engine.items().counts(in: .all)[.genericPassword] ?? 0 == 0)
         }
     }
 
@@ -271,7 +266,7 @@ import Testing
             #expect(error?.message.contains("1 of a token") == true, "\(error?.message ?? "")")
             try ends.run(ends.move(leavesBehind: true))
             #expect(try content(ends.target).count == 1)
-            #expect(try ends.source.engine.items().counts()[.key] == 1)
+            #expect(try ends.source.engine.items().counts(in: .all)[.key] == 1)
         }
     }
 

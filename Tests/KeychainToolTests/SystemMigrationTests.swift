@@ -1,4 +1,7 @@
 import Foundation
+import KeychainClient
+import KeychainEngine
+import KeychainModel
 import KeychainSystem
 import KeychainTestSupport
 import Testing
@@ -73,6 +76,79 @@ import Testing
             text = try? String(contentsOf: tool.store.appendingPathComponent("host"), encoding: .utf8)
         }
     }
+
+    // MARK: A daemon of the system's kind
+
+    /// Runs `body` with a daemon that takes every client that claims to be the owner for one that has to show the passcode.
+    private func withSystem(_ body: (Tool, InProcessDaemon, [String]) throws -> Void) throws {
+        try withTool { tool in
+            try withTemporaryDirectory { directory in
+                var configuration = EngineConfiguration.test(in: directory, usesKeyring: false)
+                configuration.host = .system
+                let made = configuration
+                try Engine(made).setPasscode("of the system")
+                let daemon = try InProcessDaemon(in: directory) { () throws(KeychainError) in try Engine(made) }
+                defer { daemon.stop() }
+                try body(tool, daemon, ["--socket", directory.appendingPathComponent("socket").path])
+            }
+        }
+    }
+
+    private func secrets(_ daemon: InProcessDaemon, group: String) throws -> [String] {
+        var query = ItemQuery(.genericPassword)
+        query.limit = .all
+        let reply = Result { () throws(KeychainError) in
+            try daemon.carrier.handle(.find(FindRequest(query, wantsSecrets: true)), from: Caller(groups: [group]))
+        }
+        if case .failure(let error) = reply, error.code == .itemNotFound { return [] }
+        guard case .found(let items) = try reply.get() else { return ["another reply"] }
+        return items.map { String(decoding: $0.secret?.copyData() ?? Data(), as: UTF8.self) }.sorted()
+    }
+
+    private static let passcode = Tool.lines("of the system")
+
+    @Test("There and back: each program has what its groups give it, and at the end everything is here")
+    func thereAndBack() throws {
+        try withSystem { tool, daemon, socket in
+            try add(tool, "a")
+            try add(tool, "b", group: "unconfined")
+            let wrong = try tool.run(
+                words: ["migrate", "--to", "system"] + socket, input: Tool.lines("wrong passcode"))
+            #expect(wrong.status == 51, "\(wrong.errors)")
+            #expect(try StoreHostWord(tool).text == nil)
+            let there = try tool.run(words: ["migrate", "--to", "system"] + socket, input: Self.passcode)
+            #expect(there.status == 0, "\(there.errors)")
+            #expect(try StoreHostWord(tool).text == "system\n")
+            #expect(try secrets(daemon, group: "unconfined") == ["secret of a", "secret of b"])
+            #expect(try secrets(daemon, group: "keychain") == [])
+            let back = try tool.run(words: ["migrate", "--to", "embedded", "--json"] + socket, input: Self.passcode)
+            #expect(back.status == 0, "\(back.errors)")
+            #expect(back.object["moved"] as? Int == 2)
+            #expect(try StoreHostWord(tool).text == nil)
+            #expect(try accounts(tool) == ["a@unconfined", "b@unconfined"])
+            #expect(try tool.run("get", "generic", "--service", "s", "--account", "a").text == "secret of a")
+        }
+    }
+
+    @Test("A way back that was killed after the change of hands is completed by the next one")
+    func killedOnTheWayBack() throws {
+        try withSystem { tool, daemon, socket in
+            try add(tool, "a")
+            let there = try tool.run(words: ["migrate", "--to", "system"] + socket, input: Self.passcode)
+            #expect(there.status == 0, "\(there.errors)")
+            // As after a kill: the programs have their store again, and the system's has the items still.
+            try FileManager.default.removeItem(at: tool.store.appendingPathComponent("host"))
+            try Data().write(to: tool.store.appendingPathComponent("taken-back"))
+            try add(tool, "b")
+            let back = try tool.run(words: ["migrate", "--to", "embedded"] + socket, input: Self.passcode)
+            #expect(back.status == 0, "\(back.errors)")
+            #expect(try accounts(tool) == ["a@unconfined", "b@keychain"])
+            #expect(try secrets(daemon, group: "unconfined") == [])
+            #expect(!FileManager.default.fileExists(atPath: tool.store.appendingPathComponent("taken-back").path))
+        }
+    }
+
+    // MARK: -
 
     @Test("Without an answer of the daemon nothing is changed")
     func absent() throws {

@@ -201,8 +201,49 @@ import Testing
     func explanation() throws {
         try withTemporaryDirectory { directory in
             let identity = try CallerIdentity(KeychainConfiguration(), process: process(directory))
-            let error = identity.explaining(KeychainError(.missingEntitlement, message: "group X"))
-            #expect(error.message.contains("mytool.entitlements"))
+            let missing = KeychainError(.missingEntitlement, message: "access group X is not among yours: G")
+            #expect(identity.explaining(missing, granted: nil).message.contains("mytool.entitlements"))
+            let owners = KeychainError(.missingEntitlement, message: "only the owner of the keychain exports all items")
+            #expect(identity.explaining(owners, granted: nil).message == owners.message)
         }
+    }
+
+    @Test("Where root gives the groups, a missing one is explained with the manifest to ask for")
+    func explanationByRoot() throws {
+        try withTemporaryDirectory { directory in
+            let identity = try CallerIdentity(KeychainConfiguration(), process: process(directory))
+            let missing = KeychainError(.missingEntitlement, message: "access group X is not among yours: G")
+            func explained(_ kind: CallerDescription.Kind, _ name: String?) -> String {
+                let granted = CallerDescription(kind: kind, name: name, groups: ["G"], evidence: [], pid: 1, uid: 1)
+                return identity.explaining(missing, granted: granted).message
+            }
+            for (kind, name, key) in [
+                (CallerDescription.Kind.unit, "mail.service", "unit"), (.setgid, "mailers", "group"), (.user, "ann", "user"),
+            ] {
+                #expect(
+                    explained(kind, name).hasSuffix(
+                        "under keychain-access-groups in the manifest in /etc/keychain/entitlements.d that has "
+                            + "swift-keychain.\(key) = \(name)"))
+            }
+            #expect(explained(.unconfined, nil).contains("without an identity of their own"))
+            #expect(!explained(.unconfined, nil).contains("mytool.entitlements"))
+        }
+    }
+
+    @Test("A program lacks the group of its file if the file gives one and the process has another one")
+    func lostGroup() throws {
+        try withTemporaryDirectory { directory in
+            let file = directory.appendingPathComponent("program").path
+            try Data().write(to: URL(fileURLWithPath: file))
+            for (mode, isGiven) in [(mode_t(0o2755), true), (0o755, false), (0o2745, false), (0o6755, true)] {
+                #expect(chmod(file, mode) == 0)
+                let lost = LostGroup(ofProgram: file, effectiveGroup: getegid() &+ 1)
+                #expect((lost != nil) == isGiven)
+                if let lost { #expect(lost.refusal.code == .missingEntitlement && lost.refusal.message.contains(file)) }
+                #expect(LostGroup(ofProgram: file, effectiveGroup: getegid()) == nil)
+            }
+            #expect(LostGroup(ofProgram: file + "-none", effectiveGroup: 1) == nil)
+        }
+        #expect(LostGroup.ofProcess == nil)
     }
 }

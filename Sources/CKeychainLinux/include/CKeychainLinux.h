@@ -134,6 +134,10 @@ int ckeychain_remove_attribute(const char *_Nullable path, int descriptor, const
 /// Gives a file another name in the same directory, unless there is something of that name: EEXIST.
 int ckeychain_rename_to_free_name(const char *_Nonnull from, const char *_Nonnull to);
 
+/// Moves a descriptor from the numbers 0 to 2, which are free in a program that was started without them: what the program
+/// prints would go there. Returns the descriptor, or -1 and leaves errno.
+int ckeychain_above_standard(int descriptor);
+
 /// Connects to the program that listens at a path (unix(7)): ENAMETOOLONG if it has more than 107 bytes, EAGAIN if its
 /// queue stays full for so long. Each wait to send has this limit too, at least 1 (SO_SNDTIMEO).
 int ckeychain_connect(const char *_Nonnull path, int milliseconds, int *_Nonnull descriptor);

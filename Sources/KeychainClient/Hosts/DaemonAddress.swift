@@ -31,7 +31,8 @@ package struct DaemonAddress: Sendable, Hashable {
     private init(ofSystem path: String) {
         self.path = path
         name = "system"
-        owners = [0] + [(try? AccountDatabase.user(named: "keychain")) ?? nil].compactMap(\.self)
+        // Without an answer of the account database only root's listener is taken.
+        owners = [0] + [try? AccountDatabase.user(named: "keychain")].compactMap { $0 ?? nil }
         advice = "start it with 'systemctl enable --now keychaind.socket' (as root)"
     }
 

@@ -30,12 +30,11 @@ extension Request {
     func isAnswered(by reply: Reply) -> Bool {
         switch self {
         case .authenticated(_, let request): return request.isAnswered(by: reply)
-        case .add, .find, .update, .delete, .transaction, .makeKey, .useKey, .authenticationStatus, .exportItems,
-            .importItems, .removeMoved, .giveUpStore:
+        case .add, .find, .update, .delete, .transaction, .makeKey, .useKey, .authenticationStatus, .check, .compact,
+            .removeExpired, .expiredItems, .passcode, .exportItems, .importItems, .removeMoved, .giveUpStore,
+            .backUpFileKeys:
             if case .authenticationNeeded = reply { return true }
-        case .resolve, .status, .check, .compact, .removeExpired, .expiredItems, .lockStatus, .unlock, .lock, .passcode,
-            .rekeyStep, .renewLease, .fileKey, .backUpFileKeys, .endTicket:
-            break
+        case .resolve, .status, .lockStatus, .unlock, .lock, .rekeyStep, .renewLease, .fileKey, .endTicket: break
         }
         return switch (self, reply) {
         case (.add, .added), (.makeKey, .added), (.find, .found), (.resolve, .resolved), (.update, .done),

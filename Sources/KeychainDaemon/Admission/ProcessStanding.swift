@@ -3,7 +3,7 @@ internal import KeychainModel
 internal import KeychainSystem
 internal import KeychainWire
 
-/// What the kernel says of a process, now and later.
+/// The state of a process by the kernel, now and later.
 package struct ProcessStanding: Sendable {
     let evidence: ProcessEvidence
     private let directory: OpenDescriptor

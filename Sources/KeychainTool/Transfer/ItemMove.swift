@@ -67,8 +67,9 @@ struct ItemMove {
             throw KeychainError(
                 .noPasscode,
                 message:
-                    "some items are there only while a passcode is set, or ask for it, and the target has none: set "
-                    + "one first with 'KEYCHAIN_HOST=system keychainctl passcode set'. Nothing was changed")
+                    "some items are there only while a passcode is set, or ask for it, and the keychain that "
+                    + "they go to has none ('KEYCHAIN_HOST=system keychainctl passcode set' sets the system's). Nothing was "
+                    + "changed")
         }
         return plan
     }

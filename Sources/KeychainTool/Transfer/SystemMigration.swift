@@ -14,43 +14,54 @@ struct SystemMigration {
     private let location: StoreLocation
     private let mark: StoreHost
     private let system: ItemMove.End
+    /// Of this user's own store.
+    private let asking = Self.asking()
     private let line = ProgressLine("Moving")
 
+    /// Both passcodes are read before anything else, since a script has one standard input.
+    ///
     /// - Throws: `.notAvailable` if the system's keychaind does not answer.
-    init(_ command: MigrateCommand, _ location: StoreLocation, _ mark: StoreHost) throws(KeychainError) {
+    init(_ command: MigrateCommand, _ location: StoreLocation, _ mark: StoreHost) throws {
         (self.command, self.location, self.mark) = (command, location, mark)
         var configuration = KeychainConfiguration()
         configuration.host = command.socket.map { .socket(URL(fileURLWithPath: $0)) } ?? .system
         system = ItemMove.End(
-            connection: Connection(configuration, authority: .owner),
-            asking: .once(reason: "move the items of this keychain", mayAsk: true))
-        do throws(KeychainError) { _ = try system.connection.lockStatus() } catch {
+            connection: Connection(configuration, authority: .owner), asking: Self.asking())
+        var places: [(name: String, session: AuthenticationSession?)] = []
+        if StorePresence(location) != .absent, try own(mark).lockStatus().hasPasscode {
+            places.append(("Passcode of this keychain", asking.session))
+        }
+        do throws(KeychainError) {
+            if try system.connection.lockStatus().hasPasscode {
+                places.append(("Passcode of the system's keychain", system.asking.session))
+            }
+        } catch {
             throw KeychainError(error.code, message: "\(error.message). Nothing was changed", cause: error)
         }
+        for (place, passcode) in zip(places, try PasscodeInput.read(places.map(\.name))) {
+            place.session?.keep(passcode: passcode)
+        }
+        try system.connection.unlock(system.asking)
     }
 
     /// Moves everything to the system's keychaind.
     func leave(_ report: inout MigrationReport) throws {
         let isThere = StorePresence(location) != .absent
-        let passcode = Passcode()
         if mark == .embedded && isThere {
-            let own = Connection(embedded, authority: .owner)
-            try passcode.during(own) { end in
+            try withEmbedded { own in
                 if !command.leaveBehind { try requireNoFiles() }
-                try copy(from: end, to: system, &report)
+                try copy(from: own, to: system, &report)
             }
         }
         if command.dryRun { return }
         if mark == .embedded { try location.leaveToSystem() }
         if Self.hasRest(location) { try FileManager.default.removeItem(at: Self.rest(location)) }
-        guard isThere else { return }
-        try finish(from: try passcode.end(try location.connectionToLeftStore()), to: system, &report)
+        if isThere { try finish(from: try unlocked(try own(.system)), to: system, &report) }
     }
 
     /// Moves everything back.
     func takeBack(_ report: inout MigrationReport) throws {
-        let passcode = Passcode()
-        var left: ItemMove.End? = try passcode.end(try location.connectionToLeftStore())
+        var left: ItemMove.End? = try unlocked(try own(.system))
         try left.map { try copy(from: system, to: $0, &report) }
         if command.dryRun { return }
         close(try OwnFile.make(Self.rest(location)))
@@ -58,7 +69,7 @@ struct SystemMigration {
         try left?.connection.ask(.done(.giveUpStore))
         left = nil
         try location.takeFromUserDaemon()
-        try takeRest(&report, passcode)
+        try takeRest(&report)
     }
 
     /// The file that is there while the programs use this store again, and the system's has its items still.
@@ -69,13 +80,31 @@ struct SystemMigration {
     /// Whether a way back was cut short.
     static func hasRest(_ location: StoreLocation) -> Bool { FilePath.exists(rest(location).path) }
 
-    func takeRest(_ report: inout MigrationReport, _ passcode: Passcode = Passcode()) throws {
-        // Programs that have a connection choose their host anew.
+    func takeRest(_ report: inout MigrationReport) throws {
+        // Programs that have a connection choose their host anew. The keys are gone with it.
         try system.connection.ask(.done(.giveUpStore), system.asking)
-        try passcode.during(Connection(embedded, authority: .owner)) { try finish(from: system, to: $0, &report) }
+        try waitForOpening()
+        try system.connection.unlock(system.asking)
+        try withEmbedded { try finish(from: system, to: $0, &report) }
         try FileManager.default.removeItem(at: Self.rest(location))
         if command.target == .user { try location.giveToUserDaemon() }
     }
+
+    /// Waits until the last client of the given-up store has gone, which may have a request under way: then the store is
+    /// opened anew.
+    private func waitForOpening() throws(KeychainError) {
+        for attempt in 1... {
+            do throws(KeychainError) {
+                _ = try system.connection.lockStatus()
+                return
+            } catch {
+                guard error.signal == .otherHost, attempt < 100 else { throw error }
+                usleep(100_000)
+            }
+        }
+    }
+
+    // MARK: Moves
 
     private func copy(from source: ItemMove.End, to target: ItemMove.End, _ report: inout MigrationReport) throws {
         let move = move(from: source, to: target, leavesBehind: command.leaveBehind)
@@ -115,35 +144,29 @@ struct SystemMigration {
                 + "Nothing was changed")
     }
 
-    private var embedded: KeychainConfiguration {
+    // MARK: This user's own store
+
+    private static func asking() -> Asking { .once(reason: "move the items of a keychain", mayAsk: true) }
+
+    private func own(_ mark: StoreHost) throws(KeychainError) -> Connection {
+        if mark == .system { return try location.connectionToLeftStore() }
         var configuration = command.store.configuration
         configuration.host = .embedded
-        return configuration
+        return Connection(configuration, authority: .owner)
     }
-}
 
-/// The passcode of this user's own store, which each opening of it needs. The person types it once.
-final class Passcode {
-    private var typed: SecretBytes?
-    private let asking = Asking.once(reason: "move the items of this keychain", mayAsk: true)
+    private func unlocked(_ connection: Connection) throws(KeychainError) -> ItemMove.End {
+        try connection.unlock(asking)
+        return ItemMove.End(connection: connection, asking: asking)
+    }
 
-    /// Runs `body` with a store that other programs use, too. It is locked afterwards if it was before.
-    func during(_ connection: Connection, _ body: (ItemMove.End) throws -> Void) throws {
+    /// Runs `body` with the store that the programs use. It is locked afterwards if it was before.
+    private func withEmbedded(_ body: (ItemMove.End) throws -> Void) throws {
+        let connection = try own(.embedded)
         let wasLocked = try connection.lockStatus().state != .unlocked
-        let result = Result { try body(try end(connection)) }
+        let result = Result { try body(try unlocked(connection)) }
         if wasLocked { try connection.lock(.now) }
         try result.get()
-    }
-
-    /// - Returns: The store's end, unlocked.
-    func end(_ connection: Connection) throws -> ItemMove.End {
-        if try connection.lockStatus().hasPasscode {
-            let passcode = try typed ?? PasscodeInput.readPresent()
-            _ = try connection.unlock(passcode) { _ in }
-            typed = passcode
-            asking.session?.keep(passcode: passcode)
-        }
-        return ItemMove.End(connection: connection, asking: asking)
     }
 }
 
@@ -187,13 +210,10 @@ struct MigrationReport: Report {
             case .user: "this user's keychaind"
             case .system: "the system's keychaind"
             }
-        if isDryRun { return "\(counted(moved, "item")) would go\(details) (dry run: nothing was changed)" }
-        return
-            "the keychain in \(store) belongs to \(owner) now\(isOfSystem ? ": \(counted(moved, "item")) moved\(details)" : "")"
-    }
-
-    private var details: String {
+        let items = isDryRun ? "\(counted(moved, "item")) would go" : "\(counted(moved, "item")) moved"
         let shared = regrouped > 0 ? ", \(regrouped) of them to the group unconfined" : ""
-        return shared + (leftOut.inWords.map { "; left behind: \($0)" } ?? "")
+        let details = items + shared + (leftOut.inWords.map { "; left behind: \($0)" } ?? "")
+        if isDryRun { return "\(details) (dry run: nothing was changed)" }
+        return "the keychain in \(store) belongs to \(owner) now\(isOfSystem ? ": " + details : "")"
     }
 }
