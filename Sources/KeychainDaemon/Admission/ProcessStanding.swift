@@ -34,7 +34,7 @@ package struct ProcessStanding: Sendable {
         let map = try Self.read("uid_map", in: directory, peer).text
         (cgroup, cgroupText) = try Self.read("cgroup", in: directory, peer)
         // All of it was about this process.
-        guard peer.isAlive else { throw .gone }
+        if !peer.isAlive { throw .gone }
         guard
             let evidence = ProcessEvidence(status: status, userMap: map, cgroup: cgroupText, ownMap: Self.ownMap)
         else {
