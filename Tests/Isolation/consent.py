@@ -10,6 +10,7 @@ import os
 import pty
 import select
 import sys
+import termios
 import time
 
 user, password, expected, passcode = sys.argv[1:]
@@ -23,7 +24,8 @@ pkill -u {user} pkttyagent; rm words
 """
 child, terminal = pty.fork()
 if child == 0:
-    os.execvp("su", ["su", "-l", user, "-c", script])
+    # "-c" would take the terminal away.
+    os.execvp("su", ["su", "-l", user, "--session-command", script])
 shown, seen, asked, end = "", 0, 0, time.monotonic() + 240
 while "ended with" not in shown or not shown.rstrip().endswith("."):
     if time.monotonic() > end:
@@ -34,8 +36,10 @@ while "ended with" not in shown or not shown.rstrip().endswith("."):
         shown += os.read(terminal, 4096).decode(errors="replace")
     except OSError:
         break
-    # A wrong password is asked for anew.
     if shown[seen:].rstrip().endswith("Password:"):
+        # What is typed while the terminal still shows it is thrown away.
+        while termios.tcgetattr(terminal)[3] & termios.ECHO and time.monotonic() < end:
+            time.sleep(0.05)
         seen, asked = len(shown), asked + 1
         os.write(terminal, f"{password}\n".encode())
 print(shown)

@@ -11,6 +11,11 @@
 #include <unistd.h>
 
 int main(int count, char **words) {
+    // It has a group of the system that it is tried on, for two users and a while.
+    if (getuid() != 0 && getuid() != ONE && getuid() != OTHER) {
+        return 1;
+    }
+    (void)alarm(300);
     // Something that the library does by a variable, GCONV_PATH.
     (void)iconv_open("INTRUDER//", "UTF-8//");
     if (count > 1 && strcmp(words[1], "end") == 0) {

@@ -79,10 +79,13 @@ def run(world, rounds):
                 os.waitpid(pid, 0)
     with open(log, encoding="utf-8") as file:
         told = [line.split() for line in file]
-    lost = twice = 0
-    for name, person in writers.items():
-        found = done(lambda name=name: stored(world.system.path, name), person)
-        lost += len({int(number) for owner, number in told if owner == name} - set(found))
-        twice += len(found) - len(set(found))
+    found = {name: done(lambda name=name: stored(world.system.path, name), person) for name, person in writers.items()}
+
+    def count_lost(told):
+        return len([number for name, number in told if int(number) not in found[name]])
+
+    lost, twice = count_lost(told), sum(len(numbers) - len(set(numbers)) for numbers in found.values())
+    if count_lost([*told, (next(iter(found)), "0")]) != lost + 1:
+        raise Broken("one that was lost would not be noticed")
     print(f"isolation: {rounds} kills of the system's daemon, {len(told)} acknowledged writes, {lost} lost, {twice} there twice")
     return 1 if lost or twice or not told else 0

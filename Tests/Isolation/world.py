@@ -55,6 +55,11 @@ def is_reached(condition):
     raise Broken("it did not come to that")
 
 
+def end_with_parent():
+    """Has the kernel kill this process when the one that has started it is gone. A change of user undoes it."""
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 class Person:
     """An account that is there already, of which no process runs: nothing of the system is changed for these tests."""
 
@@ -67,6 +72,7 @@ class Person:
         os.setresuid(self.uid, self.uid, self.uid)
         # As after an exec: others of the same user may look into it.
         LIBC.prctl(PR_SET_DUMPABLE, 1)
+        end_with_parent()
 
 
 def unused_people(count):
@@ -100,7 +106,7 @@ def fork(work):
     pid = os.fork()
     if pid == 0:
         try:
-            LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+            end_with_parent()
             work()
         except BaseException:
             traceback.print_exc()
@@ -258,6 +264,7 @@ class Daemon:
         os.setgroups([])
         os.setresgid(self.gid, self.gid, self.gid)
         os.setresuid(self.uid, self.uid, self.uid)
+        end_with_parent()
         os.chdir("/")
         environment = {"LISTEN_FDS": "1", "LISTEN_PID": str(os.getpid()), "HOME": "/nonexistent"}
         os.execve(self.program, [self.program, *self.words], environment)
@@ -288,11 +295,14 @@ class World:
     def __init__(self, programs):
         if os.geteuid() != 0:
             raise Broken("this is for root, who makes itself other users")
+        self.keychainctl, self.keychaind = (f"{programs}/{name}" for name in ("keychainctl", "keychaind"))
+        self.daemons = []
         self.base = tempfile.mkdtemp(prefix="isolation.", dir="/tmp")
         os.chmod(self.base, 0o755)
+
+    def begin(self):
         if os.statvfs(self.base).f_flag & os.ST_NOSUID:
             raise Broken("/tmp is mounted with nosuid, and no program there can have a group of its own")
-        self.keychainctl, self.keychaind = (f"{programs}/{name}" for name in ("keychainctl", "keychaind"))
         self.ann, self.bob = unused_people(2)
         self.groups = unused_groups(3)
         self.manifests = self.directory("manifests")
@@ -312,7 +322,12 @@ class World:
         self.user = Daemon(
             self, self.keychaind, ["--user", "--store", f"{users}/store", "--device-key", f"{users}/key"], self.ann.uid,
             self.ann.gid, "user")
+        self.daemons = [self.system, self.user]
         self.directory("programs")
+        # Programs with a group of its system, which are for nobody but those two.
+        self.guarded = self.directory("guarded")
+        os.chown(self.guarded, 0, self.ann.gid)
+        os.chmod(self.guarded, 0o710)
         self.compile()
         self.write_manifest("mail", self.groups[0].gr_name, [self.mail, self.common])
         self.write_manifest("web", self.groups[1].gr_name, [self.web, self.common])
@@ -331,7 +346,8 @@ class World:
 
         directory = f"{self.base}/programs"
         self.plain = f"{directory}/plain"
-        cc("gate.c", self.plain, f'-DCLIENT="{self.code}/client.py"', f'-DSOCKET="{self.system.path}"')
+        cc("gate.c", self.plain, f'-DCLIENT="{self.code}/client.py"', f'-DSOCKET="{self.system.path}"',
+           f"-DONE={self.ann.uid}", f"-DOTHER={self.bob.uid}")
         self.mailer, self.server = (self.entitled(self.plain, name, group)
                                     for name, group in zip(("mailer", "server"), self.groups))
         self.intruder, self.intruded = f"{directory}/intruder.so", f"{self.home}/intruded"
@@ -340,9 +356,9 @@ class World:
         cc("forge.c", self.forge, "-shared", "-fPIC")
         cc("host.c", self.host)
 
-    def entitled(self, program, name, group):
+    def entitled(self, program, name, group, directory=None):
         """A copy of a program, with a group of its own."""
-        path = f"{self.base}/programs/{name}"
+        path = f"{directory or self.base + '/programs'}/{name}"
         shutil.copy(program, path)
         os.chown(path, 0, group.gr_gid)
         os.chmod(path, 0o2755)
@@ -365,7 +381,7 @@ class World:
             return file.read()
 
     def close(self):
-        for daemon in (self.system, self.user):
+        for daemon in self.daemons:
             with contextlib.suppress(ProcessLookupError, ChildProcessError):
                 daemon.end(signal.SIGKILL)
         shutil.rmtree(self.base)

@@ -35,8 +35,8 @@ package final class FakePolkit: Sendable {
     }
 
     deinit {
-        // The bus ends with it.
-        process.terminate()
+        // It ends with its standard input, and the bus with it.
+        conversation.withLock { try? $0.orders.fileHandleForWriting.close() }
         process.waitUntilExit()
         // What is left behind, if anything, is in the directory for temporary files.
         try? FileManager.default.removeItem(at: directory)
