@@ -65,6 +65,13 @@ extension ClientMessage {
     /// - Throws: `.dataTooLarge` for a message of more than 2 GiB. A daemon takes far less (docs/protocol.md).
     package func frame(nonce: Data = Data()) throws(KeychainError) -> WireFrame {
         var message = MessageWriter()
+        var nonce = nonce
+        /// The nonce goes before a kind with a higher number.
+        func begin(_ kind: Kind) {
+            guard kind.rawValue > Self.nonceNumber else { return }
+            message.add(Self.nonceNumber, nonce)
+            nonce = Data()
+        }
         switch self {
         case .hello(let hello): message.add(Kind.hello.rawValue) { hello.write(to: &$0) }
         case .request(let id, let request):
@@ -72,9 +79,11 @@ extension ClientMessage {
             if case .authenticated(let proof, let request) = request {
                 let isProofFirst = request.kind.rawValue > Self.proofNumber
                 if isProofFirst { message.add(Self.proofNumber, message: proof) }
+                begin(request.kind)
                 message.add(request.kind.rawValue) { request.write(to: &$0) }
                 if !isProofFirst { message.add(Self.proofNumber, message: proof) }
             } else {
+                begin(request.kind)
                 message.add(request.kind.rawValue) { request.write(to: &$0) }
             }
         case .subscribe(let id, let delaysLocks):
