@@ -156,7 +156,7 @@ package final class Connection: Sendable {
         }
     }
 
-    /// What the system's daemon knows of this program; nil for another host, which goes by the program's own word.
+    /// This program as the system's daemon knows it; nil for another host, which goes by the program's own word.
     package func granted() throws(KeychainError) -> CallerDescription? {
         if case .choosing = way, case .embedded = try host() { return nil }
         guard let welcome = try daemon(), welcome.isBySystem else { return nil }
@@ -166,7 +166,7 @@ package final class Connection: Sendable {
     /// The access groups that this program holds, in order.
     package func groups() throws(KeychainError) -> [String] { try description().groups }
 
-    /// What the host knows of this program.
+    /// This program as its host knows it.
     package func description() throws(KeychainError) -> CallerDescription {
         if let granted = try granted() { return granted }
         return try identity().declared

@@ -81,7 +81,7 @@ public struct KeychainError: Error, Sendable {
         case silent
         /// The daemon works without an end.
         case unfinished
-        /// The caller says that it owns the store, and nobody has vouched for that yet.
+        /// The caller claims to own the store, and has to show it.
         case needsOwner
 
         /// Whether asking again would take as long.

@@ -37,7 +37,7 @@ struct HostChoice {
     func host(for configuration: KeychainConfiguration) throws(KeychainError) -> ChosenHost {
         if let host = configuration.host { return try chosen(host, configuration) }
         if configuration.storeDirectory != nil { return try embedded(configuration) }
-        // What follows may be the choice of another program of the user.
+        // From here on another program of the user may have chosen.
         try fileGroup?.requirePresence()
         if let name = environment.variables["KEYCHAIN_HOST"], !name.isEmpty {
             return try chosen(try KeychainConfiguration.Host(name: name, from: "KEYCHAIN_HOST"), configuration)
