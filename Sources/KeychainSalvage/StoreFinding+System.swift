@@ -23,10 +23,11 @@ extension StoreFinding {
         else { return [] }
         return [
             StoreFinding(
-                .warning,
-                "/proc is mounted with \(option): the system's keychaind does not see the processes of users, and refuses "
-                    + "them",
-                advice: "mount it without that option, or with gid= and a group that the account keychain has")
+                // Its unit has a /proc of its own (ProtectKernelTunables=), without the option.
+                .note,
+                "/proc is mounted with \(option): a keychaind of the system that its unit did not start refuses the "
+                    + "programs of users, since it does not see them",
+                advice: "start it with 'systemctl start keychaind.socket'")
         ]
     }
 }
