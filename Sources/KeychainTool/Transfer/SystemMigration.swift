@@ -14,7 +14,7 @@ struct SystemMigration {
     private let location: StoreLocation
     private let mark: StoreHost
     private let system: ItemMove.End
-    /// Of this user's own store.
+    /// How the person is asked for this user's own store.
     private let asking = Self.asking()
     private let line = ProgressLine("Moving")
 
