@@ -9,7 +9,7 @@ package import Logging
 /// The life of `keychaind`, from the start of the process to its end. ``UserDaemon`` and ``SystemDaemon`` say what it
 /// serves.
 package final class Daemon {
-    /// What a daemon of any kind has from its process.
+    /// The things that a daemon of any kind has from its process.
     package struct Surroundings {
         package var socket: ListeningSocket
         package var manager: ServiceManager

@@ -96,6 +96,10 @@ package struct Limits: Sendable {
     package static var ofSystem: Limits {
         var limits = Limits()
         limits.connections = 2_048
+        // A user with many connections has many that end when others come.
+        limits.endingConnections = 512
+        // A store has eight readers, and no program of its user has all of them.
+        limits.readsAtOnce = 4
         // The kernel's evidence of the process has two.
         limits.descriptorsPerConnection = 5
         // Several stores may be open.

@@ -31,7 +31,8 @@ package final class SocketServer: Sendable {
     }
 
     init(
-        listener: OpenDescriptor, _ admission: any Admission, _ consent: any OwnerConsent, limits: Limits = Limits(), release: String,
+        listener: OpenDescriptor, _ admission: any Admission, _ consent: any OwnerConsent, limits: Limits = Limits(),
+        release: String,
         logger: Logger, end: @escaping @Sendable (DaemonGoodbye) -> Void = { _ in }
     ) throws(KeychainError) {
         self.listener = listener

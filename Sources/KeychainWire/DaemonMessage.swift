@@ -31,7 +31,7 @@ package struct DaemonWelcome: Sendable, Hashable {
     package var givesSigns: Bool
     /// The first request of the connection repeats it. Empty: the daemon wants none.
     package var nonce: Data
-    /// What the daemon knows of the client; nil: an older one does not say.
+    /// The client as the daemon knows it; nil: an older daemon does not say.
     package var caller: CallerDescription?
 
     /// Whether the daemon goes by the kernel's evidence, and not by the client's word.

@@ -61,8 +61,28 @@ import Testing
             ManifestFlaw(path: "/etc/g.plist", text: "is writable", subject: .group(991)),
             ManifestFlaw(path: "/etc/u.plist", text: "is writable", subject: .unit("flawed.service")),
             ManifestFlaw(path: "/etc/p.plist", text: "is writable", subject: .user(701)),
-            ManifestFlaw(path: "/etc/x.plist", text: "is unreadable"),
         ])
+
+    @Test("While a manifest does not say whom it is for, a program that looks like one with an identity is refused")
+    func namelessFlaw() throws {
+        let ladder = IdentityLadder(
+            [Self.manifest(.group(Self.mailers), ["mail"])],
+            [ManifestFlaw(path: "/etc/x.plist", text: "is no property list")])
+        #expect(try Self.setgid.judged(by: ladder).groups == ["mail"])
+        #expect(try Process().judged(by: ladder).groups == ["unconfined"])
+        let other = Process(egid: 777, groups: [1000, 777, 777, 777])
+        var child = Self.unit
+        child.cgroup += "/child"
+        for process in [other, Self.unit, child] {
+            do throws(ConnectionEnd) {
+                let identity = try process.judged(by: ladder)
+                Issue.record("it was taken for \(identity.groups)")
+            } catch {
+                guard case .goodbye(.refused, let text) = error else { throw error }
+                #expect(text.contains("/etc/x.plist"))
+            }
+        }
+    }
 
     private func refusal(_ change: (inout Process) -> Void, of process: Process) -> String? {
         var process = process
@@ -149,10 +169,11 @@ import Testing
     @Test("A service with a manifest has a user of its own, and is no group below it, or is refused")
     func wholeUnit() throws {
         func named(_ change: (inout Process) -> Void) -> String? {
-            refusal({ process in
-                process.cgroup = "0::/system.slice/named.service"
-                change(&process)
-            }, of: Self.unit)
+            refusal(
+                { process in
+                    process.cgroup = "0::/system.slice/named.service"
+                    change(&process)
+                }, of: Self.unit)
         }
         #expect(named { $0.hasLogin = true }?.contains("can log in") == true)
         #expect(named { ($0.uid, $0.egid, $0.groups) = (0, 0, [0, 0, 0, 0]) }?.contains("root") == true)
@@ -165,7 +186,8 @@ import Testing
         // A job that cron.service runs for an account without a login, alone and beside another process of the account.
         #expect(try groups({ $0.cgroup = "0::/system.slice/cron.service" }, of: Self.unit) == ["cron.service"])
         #expect(
-            refusal({ ($0.cgroup, $0.outsider) = ("0::/system.slice/cron.service", "12 in web.service") }, of: Self.unit)
+            refusal(
+                { ($0.cgroup, $0.outsider) = ("0::/system.slice/cron.service", "12 in web.service") }, of: Self.unit)
                 != nil)
         // A person's job.
         #expect(try groups({ $0.cgroup = "0::/system.slice/cron.service" }, of: Process()) == ["unconfined"])

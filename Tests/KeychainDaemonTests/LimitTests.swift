@@ -4,6 +4,7 @@ import Glibc
 import KeychainBus
 import KeychainModel
 import KeychainSystem
+import KeychainTestSupport
 import Testing
 
 @testable import KeychainDaemon
@@ -228,6 +229,20 @@ import Testing
         #expect(WorkGate.Work(.add(AddRequest(.key)), byteCount: 100) == .write)
         #expect(WorkGate.Work(.add(AddRequest(.key)), byteCount: 2 << 20) == .large)
         #expect(WorkGate.Work(.lock(.now), byteCount: 100) == .immediate)
+    }
+
+    @Test("The place for passcodes is not held by what takes as long as a store is large")
+    func passcodes() {
+        func work(_ request: Request) -> WorkGate.Work {
+            let proof = AuthenticationProof(passcode: .of("1234"))
+            return WorkGate.Work(.authenticated(proof, request), byteCount: 100)
+        }
+        for request in [.compact, .check, .rekeyStep, .passcode(.remove(old: .of("1")))] as [Request] {
+            #expect(work(request) == .large)
+        }
+        #expect(work(.find) == .passcode && work(.status) == .passcode)
+        #expect(WorkGate.Work(.unlock(.of("1")), byteCount: 10) == .passcode)
+        #expect(WorkGate.Work(.passcode(.set(.of("1"))), byteCount: 10) == .large)
     }
 
     @Test("There are descriptors for all connections there can be at a time, also those that are about to end")

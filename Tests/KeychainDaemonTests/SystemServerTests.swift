@@ -185,8 +185,14 @@ import Testing
             process.arguments = ["-c", script, path]
             (process.standardInput, process.standardOutput) = (input, output)
             try process.run()
-            func awaitLine() -> String { String(decoding: output.fileHandleForReading.availableData, as: UTF8.self) }
-            #expect(awaitLine() == "connected\n")
+            func awaitLine() throws -> String {
+                var line = ""
+                while !line.hasSuffix("\n"), let byte = try output.fileHandleForReading.read(upToCount: 1) {
+                    line += String(decoding: byte, as: UTF8.self)
+                }
+                return line
+            }
+            #expect(try awaitLine() == "connected\n")
             try #require(ckeychain_accept(listener.number, &number) == 0)
             let socket = OpenDescriptor(number)
             let peer = try PeerIdentity(of: socket.number)
@@ -194,7 +200,7 @@ import Testing
             standing.isOfCgroup = true
             try standing.require()
             input.fileHandleForWriting.write(Data("\n".utf8))
-            #expect(awaitLine() == "changed\n")
+            #expect(try awaitLine() == "changed\n")
             do throws(ConnectionEnd) {
                 try standing.require()
                 Issue.record("it is still served")
@@ -236,6 +242,30 @@ import Testing
             #expect(server.ends.value.isEmpty)
             server.server.stop()
             server.store.close()
+        }
+    }
+
+    @Test("A client of a store that is being given up is told so, and does not keep it")
+    func newcomer() throws {
+        try withSystemServer(FakeEngine()) { server throws in
+            server.store.ending.set(.storeGivenUp)
+            let client = try TestClient(server.path)
+            #expect(try client.goodbye().reason == .storeGivenUp)
+            server.store.ending.clear()
+            #expect(try server.serves())
+        }
+    }
+
+    @Test("A user's clients fill no log: some lines a minute are enough")
+    func lines() throws {
+        try withSystemServer(FakeEngine()) { server throws in
+            for _ in 0..<30 {
+                let client = try server.connect()
+                try client.send(.hello(ClientHello(groups: [], authority: .groups)))
+                #expect(try client.goodbye().reason == .malformed)
+            }
+            #expect(server.log.value.count { $0.contains("cut off") } <= 11)
+            #expect(server.hasLogged("cut off"))
         }
     }
 

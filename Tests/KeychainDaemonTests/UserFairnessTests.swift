@@ -64,6 +64,40 @@ import Testing
         #expect(ended.count == 1)
     }
 
+    @Test("Connections that are about to end count as their user's: others' connections alone make it more of them")
+    func endingPlaces() throws {
+        let table = table(4)
+        let pairs = try (0..<4).map { _ in try SocketPair() }
+        for number in 0..<2 { #expect(table.add(pairs[number].served, of: program(1), Self.justBegun) == nil) }
+        #expect(table.add(pairs[2].served, of: program(2), Self.justBegun) == nil)
+        #expect(try pairs[1].hasEnded, "the user gave one of its own")
+        #expect(table.add(pairs[3].served, of: program(1), Self.justBegun)?.reason == .tooManyConnections)
+    }
+
+    @Test("A person is asked one thing of a kind at a time, and a user's daemon asks as often as it is told to")
+    func people() {
+        let people = PeopleAsked(isShared: true)
+        #expect(people.begin(.consent, 1) && people.begin(.finger, 1) && people.begin(.consent, 2))
+        #expect(!people.begin(.consent, 1))
+        people.end(.consent, 1)
+        #expect(people.begin(.consent, 1))
+        for user in 0..<100 as Range<uid_t> { _ = people.begin(.finger, 100 + user) }
+        #expect(!people.begin(.finger, 1_000), "they hold connections to the bus")
+        let own = PeopleAsked(isShared: false)
+        #expect(own.begin(.finger, 1) && own.begin(.finger, 1))
+    }
+
+    @Test("Programs of a user that the daemon can tell apart have places of their own for short work")
+    func lanes() {
+        let shared = WorkGate(Limits(), isShared: true)
+        #expect(shared.lanes(of: 1, ["a"]) === shared.lanes(of: 1, ["a"]))
+        #expect(shared.lanes(of: 1, ["a"]) !== shared.lanes(of: 1, ["b"]))
+        #expect(shared.lanes(of: 1, ["a"]) !== shared.lanes(of: 2, ["a"]))
+        let own = WorkGate(Limits(), isShared: false)
+        #expect(own.lanes(of: 1, ["a"]) === own.lanes(of: 1, ["b"]))
+        #expect(Limits.ofSystem.readsAtOnce < Limits().readsAtOnce)
+    }
+
     // MARK: Turns
 
     @Test("Users take turns for work that takes long, however many programs each has")

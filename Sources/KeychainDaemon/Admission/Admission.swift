@@ -37,7 +37,7 @@ package struct Judgement: Sendable {
     private let mayClaimStore: Bool
     /// The client's first request repeats it. Empty: it need not.
     let nonce: Data
-    /// What has to stay as it was; nil: nothing.
+    /// The evidence that has to stay as it was; nil: there is none.
     let standing: ProcessStanding?
 
     /// Any process of the user is taken at its word.

@@ -9,7 +9,7 @@ struct IdentityLadder {
     /// The group of all programs that nothing tells from one another.
     static let commonGroup = "unconfined"
 
-    /// What the system knows of a user.
+    /// A user as the system knows it.
     struct Account {
         var name: String
         /// Whether a person can log in as it.
@@ -21,10 +21,13 @@ struct IdentityLadder {
     private typealias Subject = EntitlementManifest.Subject
     private let manifests: [Subject: EntitlementManifest]
     private let flaws: [Subject: ManifestFlaw]
+    /// A flaw that does not say whom its manifest is for.
+    private let namelessFlaw: ManifestFlaw?
 
     init(_ manifests: [EntitlementManifest], _ flaws: [ManifestFlaw]) {
         self.manifests = Dictionary(manifests.map { ($0.subject, $0) }) { first, _ in first }
         self.flaws = Dictionary(flaws.compactMap { flaw in flaw.subject.map { ($0, flaw) } }) { first, _ in first }
+        namelessFlaw = flaws.first { $0.subject == nil }
     }
 
     /// - Parameters:
@@ -56,7 +59,8 @@ struct IdentityLadder {
         if let named = now.groups.first(where: { isNamed(.group($0)) }) {
             let manifest = try manifest(.group(named))
             guard now.namespace == .own, now.groups[1] == named, now.groups[2] == named else {
-                throw .refusal("\(manifest.path) is for its group \(named), which it has not as its effective and saved one")
+                throw .refusal(
+                    "\(manifest.path) is for its group \(named), which it has not as its effective and saved one")
             }
             return Self.rung(.setgid, manifest)
         }
@@ -72,7 +76,12 @@ struct IdentityLadder {
             }
             return Self.rung(.user, manifest)
         }
-        if let unit = now.cgroup.unit, now.users[1] != 0, !account.hasLogin {
+        let isService = now.cgroup.outerUnit != nil && now.users[1] != 0 && !account.hasLogin
+        // It may be for this one.
+        if let flaw = namelessFlaw, isService || now.groups[0] != now.groups[1] {
+            throw .refusal("the manifest \(flaw.path), which may be its own, \(flaw.text)")
+        }
+        if let unit = now.cgroup.unit, isService {
             if let flaw = flaw(asUnit: now, account) { throw .refusal("it is \(unit), and \(flaw)") }
             return (.unit, unit, [unit], "no other process of the user")
         }

@@ -2,11 +2,11 @@ internal import Glibc
 internal import KeychainSystem
 
 /// The files of /proc about a process, read from bytes in which its user has named programs and groups of processes.
-/// What is not understood is nil, and refused.
+/// Bytes that are not understood give nil, and the process is refused.
 struct ProcessEvidence: Equatable {
     /// The real, effective, saved and file system's user.
     let users: [uid_t]
-    /// The same of groups.
+    /// The groups in the same order.
     let groups: [gid_t]
     /// The process has so many numbers: one for each pid namespace from here to its own.
     let pidCount: Int
@@ -59,7 +59,7 @@ struct ControlGroup: Equatable {
     let path: String?
     /// The system manager's service whose main group it is.
     let unit: String?
-    /// The same, or a group below that the service made itself.
+    /// The service whose main group it is, or that made this group below its own.
     let outerUnit: String?
 
     init(_ bytes: [UInt8]) {
@@ -78,7 +78,7 @@ struct ControlGroup: Equatable {
     }
 
     /// Each line is a hierarchy's number, its controllers and a path. The manager's are the unified one and the one that
-    /// is named after it. Of two it uses one, and the other says "/".
+    /// is named after it. If both are there, the manager uses one, and the path of the other is "/".
     private static func path(in bytes: [UInt8]) -> String? {
         var paths: Set<String> = []
         for line in bytes.split(separator: UInt8(ascii: "\n")) {

@@ -3,7 +3,7 @@ internal import KeychainModel
 internal import KeychainSystem
 internal import KeychainWire
 
-/// What the kernel says of a process, now and later.
+/// The state of a process by the kernel, now and later.
 package struct ProcessStanding: Sendable {
     let evidence: ProcessEvidence
     private let directory: OpenDescriptor
@@ -34,7 +34,7 @@ package struct ProcessStanding: Sendable {
         let map = try Self.read("uid_map", in: directory, peer).text
         (cgroup, cgroupText) = try Self.read("cgroup", in: directory, peer)
         // All of it was about this process.
-        guard peer.isAlive else { throw .gone }
+        if !peer.isAlive { throw .gone }
         guard
             let evidence = ProcessEvidence(status: status, userMap: map, cgroup: cgroupText, ownMap: Self.ownMap)
         else {

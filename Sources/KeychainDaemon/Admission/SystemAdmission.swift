@@ -50,7 +50,7 @@ final class SystemAdmission: Admission {
 
     /// By the manifests as they are now.
     ///
-    /// - Throws: `.goodbye` while nobody can tell whom they are for.
+    /// - Throws: `.goodbye` while the system does not tell which programs they are for.
     private func ladder() throws(ConnectionEnd) -> IdentityLadder {
         let signature = directories.signature()
         if let known = known.withLock({ $0 }), known.signature == signature { return known.ladder }
@@ -71,7 +71,9 @@ enum ProcessTable {
     static func process(of user: uid_t, outside cgroup: String) -> String? {
         guard let processes = opendir("/proc") else { return "/proc cannot be read" }
         defer { closedir(processes) }
-        while let entry = readdir(processes) {
+        while true {
+            errno = 0
+            guard let entry = readdir(processes) else { return errno == 0 ? nil : "/proc cannot be read" }
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
@@ -82,12 +84,11 @@ enum ProcessTable {
             let file = open("/proc/\(pid)/cgroup", O_RDONLY | O_CLOEXEC)
             let held = file < 0 ? nil : OpenDescriptor(file)
             guard let text = held.flatMap({ OpenDescriptor.content(of: $0.number) }) else {
-                // It has ended since, or nobody knows.
+                // The process may have ended since.
                 if [ENOENT, ESRCH].contains(errno) { continue }
                 return "\(pid), of which nothing more is known"
             }
             if ControlGroup(text).path != cgroup { return "\(pid) in \(ControlGroup(text).path ?? "no unit")" }
         }
-        return nil
     }
 }

@@ -6,14 +6,14 @@ internal import KeychainWire
 
 extension ClientConnection {
     /// Waits at the reader for an enrolled person, as long as the client waits for the answer.
-    func verifyBiometry(_ id: UInt64, _ caller: Caller, _ engine: any ChangeSource) throws(ConnectionEnd) {
+    func verifyBiometry(_ id: UInt64, _ client: Client) throws(ConnectionEnd) {
         var lost: ConnectionEnd?
         beginSigns(id)
         let answer: Result<BiometryTicket, BiometryFailure>
         do throws(KeychainError) {
-            answer = try untilHangUp { cancellation in
+            answer = try untilHangUp(client, .finger) { cancellation in
                 Result { () throws(BiometryFailure) in
-                    try engine.verifyBiometry(for: caller, cancellation) { hint in
+                    try client.engine.verifyBiometry(for: client.caller, cancellation) { hint in
                         // The reader is left alone by the cancellation; what became of the connection is told
                         // afterwards.
                         do throws(ConnectionEnd) {
@@ -44,7 +44,7 @@ extension ClientConnection {
             client.peer.isAlive
         else { throw .gone }
         do throws(KeychainError) {
-            try untilHangUp { cancellation in
+            try untilHangUp(client, .consent) { cancellation in
                 Result { () throws(KeychainError) in try services.consent.ask(for: process, cancellation) }
             }.get()
         } catch {
@@ -57,8 +57,16 @@ extension ClientConnection {
         return answer(owner)
     }
 
-    /// Runs `body`, which waits for a person, and cancels it when the client hangs up.
-    private func untilHangUp<R>(_ body: (Cancellation) -> R) throws(KeychainError) -> R {
+    /// Runs `body`, which waits for a person, and cancels it when the client hangs up or loses its place.
+    private func untilHangUp<R>(
+        _ client: Client, _ kind: PeopleAsked.Kind, _ body: (Cancellation) -> R
+    ) throws(KeychainError) -> R {
+        let user = client.peer.process.user
+        guard services.people.begin(kind, user) else {
+            throw KeychainError(
+                .interactionNotAllowed, message: "the person is being asked for something already: try again later")
+        }
+        defer { services.people.end(kind, user) }
         let cancellation = Cancellation()
         let isAnswered = try EventDescriptor.make()
         try WorkerThread.start("hang-up") { [socket] in
@@ -68,10 +76,14 @@ extension ClientConnection {
         return body(cancellation)
     }
 
+    /// POLLRDHUP (poll(2)), the same on every machine that Swift runs on.
+    private static let readHangUp: Int16 = 0x2000
+
     /// - Returns: false if the answer came first.
     private static func waitForHangUp(of socket: OpenDescriptor, or isAnswered: EventDescriptor) -> Bool {
         var waiting = [
-            pollfd(fd: socket.number, events: 0, revents: 0),  // a hang-up is told in any case
+            // A hang-up is told in any case, and the end of this connection's place looks like one of the client's.
+            pollfd(fd: socket.number, events: Self.readHangUp, revents: 0),
             pollfd(fd: isAnswered.number, events: Int16(POLLIN), revents: 0),
         ]
         while poll(&waiting, 2, -1) < 0 {}  // a signal came

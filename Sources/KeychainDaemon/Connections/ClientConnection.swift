@@ -36,6 +36,8 @@ final class ClientConnection {
             let peer = try PeerIdentity(of: socket.number)
             let store = try services.admission.store(of: peer.evidence.uid)
             let judgement = try services.admission.judge(peer)
+            // One that comes now would keep the store from being opened anew.
+            if let goodbye = store.ending.goodbye { throw .goodbye(goodbye.reason, goodbye.message) }
             store.enter()
             self.store = store
             try serve(peer, judgement, store)
@@ -54,9 +56,10 @@ final class ClientConnection {
         try send(.welcome(services.welcome(nonce: judgement.nonce, judgement.description(hello, peer))))
         if hello.hearsSigns { services.signs.add(sender) }
         defer { services.signs.remove(sender) }
+        let caller = judgement.caller(hello, peer)
         let client = Client(
-            caller: judgement.caller(hello, peer), peer: peer, judgement: judgement, engine: engine, store: store,
-            lanes: services.gate.lanes(of: peer.process.user))
+            caller: caller, peer: peer, judgement: judgement, engine: engine, store: store,
+            lanes: services.gate.lanes(of: peer.process.user, caller.groups))
         try serve(client, receiver)
     }
 
@@ -153,7 +156,7 @@ final class ClientConnection {
         case .success(.verifyBiometry(let id)):
             try begin(id)
             memory.giveBack()
-            try verifyBiometry(id, client.caller, client.engine)
+            try verifyBiometry(id, client)
         case .success(.hello): throw .malformed("a connection has one hello")
         case .failure(.badRequest(let id, let error)):
             try begin(id)
@@ -262,7 +265,7 @@ final class ClientConnection {
 }
 
 extension Request {
-    /// What it asks for, without the proof that comes with it.
+    /// The request without the proof that comes with it.
     fileprivate var unwrapped: Request {
         if case .authenticated(_, let request) = self { request } else { self }
     }

@@ -9,8 +9,8 @@ internal import KeychainWire
 ///
 /// When all places are taken, the user with most of them gives one back to a user with fewer, and among the processes of
 /// one user the process that has most to one that has fewer: an idle connection (``Activity``), or else its newest one,
-/// which ends after its requests under way were answered. If nobody has more, a process without a connection has one of a
-/// few further places, and when these are taken too, the place of a connection that is idle. So idle connections keep
+/// which ends after its requests under way were answered. Otherwise a process without a connection has one of a few
+/// further places. When these are taken too, it has the place of a connection that is idle. So idle connections keep
 /// no process out, however many processes hold them.
 final class ConnectionTable: @unchecked Sendable {  // the condition guards all variables
     private struct Entry {
@@ -55,7 +55,9 @@ final class ConnectionTable: @unchecked Sendable {  // the condition guards all 
                     "process \(process.pid) has \(limits.connectionsPerProcess) connections to keychaind already")
             }
             let taken = users.values.reduce(0, +)
-            let own = users[process.user, default: 0]
+            let own =
+                mostPerUser < limits.connections
+                ? entries.values.count { $0.process.user == process.user } : users[process.user, default: 0]
             let isFirst = counts[process] == nil && taken < limits.connections + limits.furtherConnections
             let hasRoom = taken < limits.connections && own < mostPerUser
             guard

@@ -77,14 +77,14 @@ final class MemoryBudget: @unchecked Sendable {  // the condition guards all var
     }
 
     private let limits: Limits
-    /// What all users may have together.
+    /// The limit of all users together.
     private let mostBytes: Int
     private let condition = Condition()
     /// The memory that is taken, for tests.
     var takenBytes: Int { condition.withLock { allTaken } }
     private var entries: [UInt64: Entry] = [:]
     private var last: UInt64 = 0
-    /// Of these users a holder of a share waits for another one.
+    /// The users of whom a holder of a share waits for another one.
     private var waitingHolders: Set<uid_t> = []
     private var taken: [uid_t: Taken] = [:]
     private var allTaken: Int { taken.values.reduce(0) { $0 + $1.all } }

@@ -16,10 +16,12 @@ struct RateLimit {
 
     /// Takes a token for a request.
     ///
+    /// - Parameter ifAtOnce: Whether none is taken that does not count at once.
     /// - Returns: the time until the token counts; nil: it counts at once.
-    mutating func take(at now: SuspendingClock.Instant) -> Duration? {
+    mutating func take(at now: SuspendingClock.Instant, ifAtOnce: Bool = false) -> Duration? {
         tokens = min(burst, tokens + perSecond * (last.duration(to: now) / .seconds(1)))
         last = now
+        if ifAtOnce && tokens < 1 { return .seconds((1 - tokens) / perSecond) }
         tokens -= 1
         return tokens < 0 ? .seconds(-tokens / perSecond) : nil
     }

@@ -6,6 +6,7 @@ internal import KeychainModel
 internal import KeychainSystem
 internal import KeychainWire
 internal import Logging
+internal import Synchronization
 
 /// The services that all connections of a daemon share.
 final class Services: Sendable {
@@ -17,6 +18,9 @@ final class Services: Sendable {
     let gate: WorkGate
     let signs: SignsOfLife
     let consent: any OwnerConsent
+    let people: PeopleAsked
+    /// How much the clients of each user have been written of in the log.
+    private let lines = Mutex<[uid_t: RateLimit]>([:])
     let logger: Logger
     let ending = Ending()
     private let requestEnd: @Sendable (DaemonGoodbye) -> Void
@@ -28,6 +32,7 @@ final class Services: Sendable {
         requestEnd = end
         self.admission = admission
         self.consent = consent
+        people = PeopleAsked(isShared: admission.isShared)
         connections = ConnectionTable(limits, isShared: admission.isShared)
         self.limits = limits
         self.logger = logger
@@ -56,10 +61,24 @@ final class Services: Sendable {
         return welcome
     }
 
+    /// Lines about one user's clients in a minute, where users share the log.
+    private static let linesPerMinute = 10.0
+
     /// Logs something about a client, and which process it is.
     func log(_ message: Logger.Message, _ socket: OpenDescriptor) {
         var peer = ckeychain_process()
         guard ckeychain_peer(socket.number, &peer) == 0 else { return logger.warning(message) }
+        guard !admission.isShared || mayLog(of: peer.uid) else { return }
         logger.warning(message, metadata: ["pid": "\(peer.pid)", "uid": "\(peer.uid)"])
+    }
+
+    private func mayLog(of user: uid_t) -> Bool {
+        lines.withLock { lines in
+            var rate =
+                lines[user] ?? RateLimit(perSecond: Self.linesPerMinute / 60, burst: Self.linesPerMinute, now: .now)
+            defer { lines[user] = rate }
+            // A line that is left out costs no turn.
+            return rate.take(at: .now, ifAtOnce: true) == nil
+        }
     }
 }

@@ -6,7 +6,7 @@ internal import Synchronization
 /// How many requests of a kind are worked on at once; the others wait in their threads.
 ///
 /// Each kind has places of its own, so that none keeps another waiting, least of all a lock. Short work has so for each
-/// user.
+/// user, and for each identity of a user that the daemon can tell.
 final class WorkGate: Sendable {
     enum Work: Sendable {
         case read, write, large, passcode
@@ -25,22 +25,32 @@ final class WorkGate: Sendable {
         }
     }
 
+    private struct LaneOwner: Hashable {
+        let user: uid_t
+        /// The groups by the kernel's evidence; none where programs are taken at their word.
+        let groups: [String]
+    }
+
     private let limits: Limits
-    private let lanes = Mutex<[uid_t: Lanes]>([:])
+    private let isShared: Bool
+    private let lanes = Mutex<[LaneOwner: Lanes]>([:])
     private let large: FairPlaces
     private let passcodes: FairPlaces
 
     init(_ limits: Limits, isShared: Bool) {
         self.limits = limits
+        self.isShared = isShared
         large = FairPlaces(limits.largeAtOnce, isShared: isShared)
         passcodes = FairPlaces(limits.passcodesAtOnce, isShared: isShared)
     }
 
-    func lanes(of user: uid_t) -> Lanes {
-        lanes.withLock { lanes in
-            if let known = lanes[user] { return known }
+    /// - Parameter groups: The groups of the client.
+    func lanes(of user: uid_t, _ groups: [String]) -> Lanes {
+        let owner = LaneOwner(user: user, groups: isShared ? groups : [])
+        return lanes.withLock { lanes in
+            if let known = lanes[owner] { return known }
             let made = Lanes(limits)
-            lanes[user] = made
+            lanes[owner] = made
             return made
         }
     }
@@ -98,10 +108,14 @@ extension WorkGate.Work {
     /// - Parameter byteCount: How large the frame with the request was.
     init(_ request: Request, byteCount: Int) {
         switch request {
-        // A passcode or a password costs its sender the same, whatever the request.
-        case .authenticated(let proof, _) where proof.passcode != nil || proof.applicationPassword != nil:
-            self = .passcode
-        case .authenticated(_, let request): self.init(request, byteCount: byteCount)
+        case .authenticated(let proof, let request):
+            let work = Self(request, byteCount: byteCount)
+            // A passcode or a password costs its sender the same, whatever the request. The place for it is not held for
+            // what takes as long as a store is large.
+            let isProved = proof.passcode != nil || proof.applicationPassword != nil
+            self = isProved && work != .large ? .passcode : work
+        // All keys are made anew, or rows are removed.
+        case .passcode(.set), .passcode(.change(_, _, rekey: true)), .passcode(.remove): self = .large
         case .lock, .lockStatus, .renewLease, .giveUpStore, .endTicket: self = .immediate
         case .unlock, .passcode: self = .passcode
         case .status, .fileKey, .backUpFileKeys, .authenticationStatus, .useKey: self = .read

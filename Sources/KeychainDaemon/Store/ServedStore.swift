@@ -118,15 +118,14 @@ package final class ServedStore: Sendable {
 
     // MARK: Locking
 
-    /// Locks it for whoever asks, as long as it is open: a store that is not has no keys.
+    /// Locks it if it is open: a store that is not open has no keys.
     func lock() {
-        guard let engine = engineIfOpen else {
-            logger.notice("a lock was asked for, and no store is open: there is no key to take away")
-            return
-        }
+        guard let engine = engineIfOpen else { return }
+        let wasUnlocked = lockStatus?.state == .unlocked
         do throws(KeychainError) {
             _ = try engine.handle(.lock(.now), from: Caller(groups: [], authority: .owner))
-            logger.notice("the keychain was locked from outside of a connection")
+            // Any program may ask for it as often as it likes.
+            if wasUnlocked { logger.notice("the keychain was locked", metadata: ["uid": "\(user)"]) }
         } catch {
             logger.error("the keychain was not locked", metadata: ["reason": "\(error.message)"])
         }
@@ -167,17 +166,23 @@ package final class ServedStore: Sendable {
         turn.lock()
         defer { turn.unlock() }
         guard ending.goodbye != nil || !hasKeysToLose else { return }
-        // A client that had come since then, and unlocked it, would have left just now.
+        guard let closed = closeIfUnused(for: time) else { return }
+        // A thread that has just looked at its state may still hold it, and it cannot be opened twice.
+        for _ in 0..<1_000 where closed.engine != nil { usleep(1_000) }
+        ending.clear()
+        logger.info("the store is closed", metadata: ["uid": "\(user)"])
+    }
+
+    private struct Closed { weak var engine: (any ChangeSource)? }
+
+    private func closeIfUnused(for time: Duration) -> Closed? {
+        // A client that had come since the keys were looked for, and unlocked it, would have left just now.
         let open = state.withLock { state in
             state.clientCount == 0 && state.idleSince + time <= .now ? state.open.take() : nil
         }
-        guard let open else { return }
-        weak let engine = open.engine
-        close(consume open)
-        // A thread that has just looked at its state may still hold it, and it cannot be opened twice.
-        for _ in 0..<1_000 where engine != nil { usleep(1_000) }
-        ending.clear()
-        logger.info("the store is closed", metadata: ["uid": "\(user)"])
+        guard let open else { return nil }
+        close(open)
+        return Closed(engine: open.engine)
     }
 
     /// To be called when no request is under way any more, and none will come.
@@ -187,7 +192,7 @@ package final class ServedStore: Sendable {
         if let open = state.withLock({ $0.open.take() }) { close(open) }
     }
 
-    private func close(_ open: consuming OpenStore) {
+    private func close(_ open: OpenStore) {
         open.watch?.stop()
         open.housekeeper.stop()
         open.engine.prepareForExit()

@@ -9,14 +9,15 @@ internal import Synchronization
 /// The stores of all users, in a directory of the daemon's own. Each is opened when its user's first program comes, and
 /// closed when it is not needed. One that does not open harms its user alone.
 package final class UserStores: Sendable {
-    package typealias OpenEngine = @Sendable (uid_t, _ account: String, _ directory: URL) throws(KeychainError) ->
+    package typealias OpenEngine =
+        @Sendable (uid_t, _ account: String, _ directory: URL) throws(KeychainError) ->
         any ChangeSource
 
     /// How long a store stays open without a client.
     private static let idleTime = Duration.seconds(60)
     /// Numbers that systemd gives to one service after the other (systemd.exec(5), DynamicUser=).
     private static let dynamicUsers: ClosedRange<uid_t> = 61_184...65_519
-    /// Numbers of nobody: of 16 bits, and of 32.
+    /// Numbers that stand for no user, with 16 bits and with 32.
     private static let nobody: Set<uid_t> = [65_534, 65_535, .max - 1, .max]
 
     private let directory: URL
@@ -90,7 +91,8 @@ package final class UserStores: Sendable {
             guard former.utf8.elementsEqual(name.utf8) else {
                 throw KeychainError(
                     .notAvailable,
-                    message: "the keychain of user \(user) is that of \(former), and the number belongs to \(name) now: "
+                    message:
+                        "the keychain of user \(user) is that of \(former), and the number belongs to \(name) now: "
                         + "move \(directory.path)/\(user) and \(record.path) away as root")
             }
             return
@@ -98,7 +100,7 @@ package final class UserStores: Sendable {
         var line = name + "\n"
         let result = line.withUTF8 { bytes in
             Result { () throws(KeychainError) in
-                // Of two connections that come at once the second finds the first one's.
+                // If two connections come at once, the second one finds the record of the first.
                 try AtomicFile(unlocked: record, SystemFiles()).create(with: UnsafeRawBufferPointer(bytes))
             }
         }
