@@ -512,7 +512,8 @@ if fuzzing == "1" || fuzzing == "replay" {
             cSettings: isReplaying ? [.define("CFUZZER_REPLAY")] : []))
     let reached: Set = [
         "KeychainCertificates", "KeychainClient", "KeychainCrypto", "KeychainEngine", "KeychainHelpers", "KeychainKeys",
-        "KeychainManifests", "KeychainModel", "KeychainRun", "KeychainSecurity", "KeychainSetup", "KeychainTransfer", "KeychainWire",
+        "KeychainManifests", "KeychainModel", "KeychainRun", "KeychainSecurity", "KeychainSetup", "KeychainTransfer",
+        "KeychainWire",
         "SwiftKeychain",
     ]
     for target in package.targets {

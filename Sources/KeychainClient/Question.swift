@@ -114,13 +114,6 @@ extension Question<Bool> {
     }
 }
 
-extension Question<Bool> {
-    /// Answered with false if one of the items is another by now, and nothing was deleted.
-    package static func removeMoved(_ items: [ItemVersion]) -> Self {
-        Self(.removeMoved(items)) { if case .committed(let isDone) = $0 { isDone } else { nil } }
-    }
-}
-
 extension Question<SecretBytes> {
     package static func use(_ use: KeyUse) -> Self {
         Self(.useKey(use)) { if case .keyResult(let bytes) = $0 { bytes } else { nil } }

@@ -22,18 +22,8 @@ final class EmbeddedEngine: EmbeddedHost {
         try Engine(configuration(location, biometry))
     }
 
-    func openLeft(_ location: StoreLocation) throws(KeychainError) -> any RequestHandler {
-        var configuration = configuration(location)
-        configuration.host = .system
-        return try Engine(configuration)
-    }
-
-    func hasProtectedFiles(_ location: StoreLocation) throws(KeychainError) -> Bool {
-        try Engine(configuration(location)).hasFiles()
-    }
-
-    func giveToDaemon(_ location: StoreLocation, _ host: StoreHost) throws(KeychainError) {
-        try StoreHandover(configuration(location)).giveToDaemon(host)
+    func giveToDaemon(_ location: StoreLocation) throws(KeychainError) {
+        try StoreHandover(configuration(location)).giveToDaemon()
     }
 
     func takeFromDaemon(_ location: StoreLocation) throws(KeychainError) {

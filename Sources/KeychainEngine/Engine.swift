@@ -177,7 +177,6 @@ package final class Engine: RequestHandler {
                 return .exported(try withReadItems(attempt) { try $0.export(request) })
             case .importItems(let request):
                 return .imported(try withItems(attempt) { try $0.merge(request) })
-            case .removeMoved(let items): return .committed(try withItems(attempt) { try $0.remove(moved: items) })
             case .giveUpStore: try giveUp()
             case .fileKey(let request): return .fileKey(try fileKey(request, attempt.isLast))
             case .backUpFileKeys(let request):
@@ -232,11 +231,6 @@ package final class Engine: RequestHandler {
             try session.requireWithinGrace()
             return backup
         }
-    }
-
-    /// Whether there ever were files under the store's keys.
-    package func hasFiles() throws(KeychainError) -> Bool {
-        try asKeychainError { try store.read { try $0.hasFiles() } }
     }
 
     /// Says in the store that there are files under its keys, so that the store never counts as a new one.

@@ -10,14 +10,8 @@ package protocol EmbeddedHost: AnyObject, Sendable {
     /// - Parameter biometry: The reader of fingers or faces; nil: fprintd's.
     func open(_ location: StoreLocation, biometry: (any BiometryReader)?) throws(KeychainError) -> any RequestHandler
 
-    /// Opens a store that was left for the system's daemon, and keeps every other program out of it.
-    func openLeft(_ location: StoreLocation) throws(KeychainError) -> any RequestHandler
-
-    /// Whether files were ever protected with the store's keys.
-    func hasProtectedFiles(_ location: StoreLocation) throws(KeychainError) -> Bool
-
-    /// Gives the store to this user's daemon, or leaves it for the system's.
-    func giveToDaemon(_ location: StoreLocation, _ host: StoreHost) throws(KeychainError)
+    /// Gives the store to this user's daemon.
+    func giveToDaemon(_ location: StoreLocation) throws(KeychainError)
 
     /// Takes it back from one that does not run.
     func takeFromDaemon(_ location: StoreLocation) throws(KeychainError)

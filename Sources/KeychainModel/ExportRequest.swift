@@ -4,14 +4,10 @@ package struct ExportRequest: Sendable, Hashable {
     package var accessGroup: String?
     /// Where the part begins: 1, and then ``ExportedPart/next`` of the part before.
     package var start: Int64
-    /// Whether another host on this machine gets the items: then those of this device are among them, and those that ask for
-    /// authentication, with a proof.
-    package var isMove: Bool
 
-    package init(accessGroup: String? = nil, start: Int64 = 1, isMove: Bool = false) {
+    package init(accessGroup: String? = nil, start: Int64 = 1) {
         self.accessGroup = accessGroup
         self.start = start
-        self.isMove = isMove
     }
 }
 
@@ -33,7 +29,7 @@ package struct ExportedPart: Sendable {
 package struct LeftOut: Sendable, Hashable {
     /// Their protection says that they never leave this device.
     package var thisDeviceOnly = 0
-    /// Their access control asks for authentication, and an export cannot ask. In a move: it is impossible by now.
+    /// Their access control asks for authentication, and an export cannot ask.
     package var constrained = 0
     /// They stand for keys of a token.
     package var ofTokens = 0

@@ -197,12 +197,10 @@ extension ExportRequest: WireMessage {
     func write(to message: inout MessageWriter) {
         message.add(1, ifAny: accessGroup)
         message.add(2, start)
-        message.add(3, isMove)
     }
 
     init(_ message: MessageReader, _ tail: inout WireTail) throws(KeychainError) {
-        self.init(
-            accessGroup: try message.value(1), start: try message.value(2) ?? 0, isMove: try message.value(3) ?? false)
+        self.init(accessGroup: try message.value(1), start: try message.value(2) ?? 0)
     }
 }
 
@@ -210,13 +208,11 @@ extension ImportRequest: WireMessage {
     func write(to message: inout MessageWriter) {
         for item in items { message.add(1, message: item) }
         message.add(2, isDryRun)
-        message.add(3, isMove)
     }
 
     init(_ message: MessageReader, _ tail: inout WireTail) throws(KeychainError) {
         self.init(
-            try message.list(1, &tail, most: Self.mostItems, "items"), isDryRun: try message.value(2) ?? false,
-            isMove: try message.value(3) ?? false)
+            try message.list(1, &tail, most: Self.mostItems, "items"), isDryRun: try message.value(2) ?? false)
     }
 }
 

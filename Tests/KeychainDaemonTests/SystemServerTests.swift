@@ -245,6 +245,29 @@ import Testing
         }
     }
 
+    @Test("A give-up that is answered with a challenge ends no store")
+    func challengedGiveUp() throws {
+        let engine = FakeEngine { request, _ throws(KeychainError) in
+            if case .giveUpStore = request {
+                .authenticationNeeded(AuthenticationChallenge([[.passcode]]))
+            } else {
+                .done
+            }
+        }
+        try withSystemServer(engine) { server throws in
+            let client = try server.connect()
+            guard case .authenticationNeeded = try client.ask(.giveUpStore) else {
+                Issue.record("no challenge")
+                return
+            }
+            // The end of a store comes before the next request of the connection that gave it up.
+            guard case .done = try client.ask(.rekeyStep) else {
+                Issue.record("the store has ended")
+                return
+            }
+        }
+    }
+
     @Test("A client of a store that is being given up is told so, and does not keep it")
     func newcomer() throws {
         try withSystemServer(FakeEngine()) { server throws in

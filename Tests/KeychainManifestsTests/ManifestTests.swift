@@ -1,9 +1,10 @@
 import Foundation
-@testable import KeychainManifests
 import KeychainModel
 import KeychainSystem
 import KeychainTestSupport
 import Testing
+
+@testable import KeychainManifests
 
 /// The files by which root gives access groups to programs.
 @Suite struct ManifestTests {

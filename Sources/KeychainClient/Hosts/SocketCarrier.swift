@@ -323,7 +323,7 @@ extension Request {
         case .importItems(let request): request.isDryRun
         case .expiredItems(let items): items.isEmpty
         case .transaction(let request): request.steps.isEmpty
-        case .add, .update, .delete, .makeKey, .unlock, .passcode, .rekeyStep, .removeMoved, .giveUpStore: false
+        case .add, .update, .delete, .makeKey, .unlock, .passcode, .rekeyStep, .giveUpStore: false
         }
     }
 }

@@ -7,18 +7,7 @@ extension StoreLocation {
     /// If the call was cut short, it is to be repeated.
     ///
     /// - Throws: `.notAvailable` if the files cannot be written.
-    package func giveToUserDaemon() throws(KeychainError) { try Embedded.host.giveToDaemon(self, .user) }
-
-    /// Leaves the store for the system's `keychaind`, in one step: as ``giveToUserDaemon()``, but its items stay.
-    package func leaveToSystem() throws(KeychainError) { try Embedded.host.giveToDaemon(self, .system) }
-
-    /// Whether files were ever protected with this store's keys.
-    package func hasProtectedFiles() throws(KeychainError) -> Bool { try Embedded.host.hasProtectedFiles(self) }
-
-    /// The way to a store that was left for the system's `keychaind`, as its owner. No other program has it open.
-    package func connectionToLeftStore() throws(KeychainError) -> Connection {
-        Connection(engine: try Embedded.host.openLeft(self), caller: Caller(groups: [], authority: .owner))
-    }
+    package func giveToUserDaemon() throws(KeychainError) { try Embedded.host.giveToDaemon(self) }
 
     /// Returns the store to the programs that use it. No daemon may have it open: a running one gives it up itself
     /// (``Request/giveUpStore``).

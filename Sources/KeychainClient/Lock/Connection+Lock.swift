@@ -18,21 +18,6 @@ extension Connection {
         return try lockStatus()
     }
 
-    /// Unlocks a locked keychain with the passcode, which the person is asked for once in the session. One that the session
-    /// has already is looked at in any case.
-    package func unlock(_ asking: Asking) throws(KeychainError) {
-        guard let session = asking.session else { return }
-        if !session.factors.contains(.passcode) {
-            if try lockStatus().state == .unlocked { return }
-            do throws(AuthenticationFailure) {
-                try authenticate([[.passcode]], in: session, reason: asking.reason)
-            } catch {
-                throw error.keychainError
-            }
-        }
-        if let passcode = session.proof(of: [.passcode]).passcode { _ = try unlock(passcode) { _ in } }
-    }
-
     /// Does something about the passcode, and the whole renewal of all keys that may belong to it.
     ///
     /// - Parameter report: Told how far the renewal has come, after each part of it.

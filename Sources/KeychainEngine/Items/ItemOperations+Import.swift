@@ -12,7 +12,7 @@ extension ItemOperations {
         do {
             // Batches share few pages of the index with each other, and all of them together touch the whole index.
             return try write(isLarge: true, forgetsPages: true) { connection in
-                let outcomes = try request.items.map { try merge($0, request, on: connection) }
+                let outcomes = try request.items.map { try merge($0, isDryRun: request.isDryRun, on: connection) }
                 if request.isDryRun { throw DryRun(outcomes: outcomes) }
                 return outcomes
             }
@@ -25,9 +25,9 @@ extension ItemOperations {
     private struct DryRun: Error { let outcomes: [ImportOutcome] }
 
     private func merge(
-        _ item: Item, _ request: ImportRequest, on connection: StoreConnection
+        _ item: Item, isDryRun: Bool, on connection: StoreConnection
     ) throws -> ImportOutcome {
-        guard (request.isMove ? item.flawInMove : item.flaw) == nil else { return .refused }
+        guard item.flaw == nil else { return .refused }
         if let expires = item.expires, expires <= now { return .expired }
         var new = item
         new.attributes = item.attributes.withUniquenessDefaults(of: item.itemClass)
@@ -40,7 +40,7 @@ extension ItemOperations {
         }
         var former: Rival?
         for rival in rivals {
-            if rival.item == nil && !request.isDryRun {
+            if rival.item == nil && !isDryRun {
                 logger.warning(
                     "a stored item that does not open gives way to an imported one", metadata: ["row": "\(rival.id)"])
             }
@@ -54,25 +54,6 @@ extension ItemOperations {
             try connection.insert(try seal(new, version: 1, at: place))
         }
         return rivals.isEmpty ? .added : .replaced
-    }
-
-    /// Deletes items that another host has now.
-    ///
-    /// - Returns: false if one of them is another by now, or gone. Then nothing was deleted.
-    func remove(moved items: [ItemVersion]) throws -> Bool {
-        try write(isLarge: true, forgetsPages: true) { connection in
-            let rows = try items.compactMap { version -> Int64? in
-                guard let id = try connection.item(withUUID: version.identifier),
-                    let home = try connection.withRow(id, { $0.home }), let kind = try connection.kind(ofHome: home),
-                    let row = try connection.withRow(id, { try cipher.open($0, as: kind.itemClass) { _ in .metadata } })
-                        ?? nil, ItemVersion(row.item) == version
-                else { return nil }
-                return id
-            }
-            guard rows.count == items.count else { return false }
-            for row in Set(rows) { try connection.delete(row) }
-            return true
-        }
     }
 
     // MARK: Rivals

@@ -10,17 +10,16 @@ package struct StoreHandover {
 
     package init(_ configuration: EngineConfiguration) { self.configuration = configuration }
 
-    /// Gives the store to the user's daemon, which makes a missing store, or leaves it for the system's, which has a store
-    /// of its own. Programs that have the store open notice with
+    /// Gives the store to the user's daemon, which makes a missing store. Programs that have the store open notice with
     /// their next call. An unlocked store is locked, since keys cannot be handed over.
     ///
     /// - Throws: `.notAvailable` if the keybag or the device key do not open: a daemon could not open the store either.
-    package func giveToDaemon(_ host: StoreHost = .user) throws(KeychainError) {
+    package func giveToDaemon() throws(KeychainError) {
         try run {
             try PrivateDirectory.create(
                 configuration.storeDirectory, configuration.files, inOthersHomes: configuration.mayLieInOthersHomes)
             let keys = try keyStore()
-            try withStoreLock { try HostMark(configuration).write(host) }
+            try withStoreLock { try HostMark(configuration).write(.user) }
             try keys?.leaveToDaemon()
         }
     }

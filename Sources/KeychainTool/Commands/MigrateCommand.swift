@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import FoundationEssentials
 internal import KeychainClient
-internal import KeychainManifests
 internal import KeychainModel
 internal import KeychainSystem
 
@@ -9,65 +8,37 @@ struct MigrateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate", abstract: "Hand the keychain with all its items to a daemon, or take it back.",
         discussion: """
-            To and from this user's keychaind the store changes hands in one step, and nothing is copied. Programs that \
-            have it open notice with the next call.
+            The store stays where it is and changes hands in one step, so nothing is copied and nothing can be lost on \
+            the way; whoever has it open notices with the next call. If the command is cut short, run it again.
 
-            The system's keychaind has a store of its own, so the items are copied there and compared before the programs \
-            turn to it, and deleted here last. It has to answer, and asks for its passcode or for an administrator's \
-            consent. Access groups that no manifest gives ('keychainctl app list') become "unconfined", which all such \
-            programs share, and stay so on the way back. Protected files and keys made in the keychain cannot go.
-
-            If the command is cut short, run it again. A keychain that changes hands is not unlocked any more.
+            A keychain that changes hands is not unlocked any more: the next unlock is with its new host.
             """)
 
-    enum Target: String, ExpressibleByArgument, CaseIterable { case embedded, user, system }
+    enum Target: String, ExpressibleByArgument, CaseIterable { case embedded, user }
 
     @OptionGroup var store: StoreOptions
     @Option(
         name: .customLong("to"),
-        help: ArgumentHelp(
-            "The keychain's next host: the programs themselves (embedded), this user's keychaind (user), or the system's "
-                + "(system)."))
+        help: "Who has it from now on: the programs themselves (embedded), or this user's keychaind (user).")
     var target: Target
-    @Flag(help: "Go on even if something has to stay: protected files, keys made in the keychain, damaged items.")
-    var leaveBehind = false
-    @Flag(help: "To or from the system's keychaind: say what would be done, and change nothing.") var dryRun = false
-    @OptionGroup var places: ManifestPlaces
-    @Option(help: ArgumentHelp("The socket of the system's keychaind.", visibility: .hidden)) var socket: String?
     @Flag(help: "Say nothing unless it fails.") var quiet = false
     @Flag(help: "Print a JSON object; docs/cli.md lists the keys.") var json = false
 
     func run() throws {
         let location = try StoreLocation(store.configuration)
-        let present = try StoreHost(ofStore: location.storeDirectory)
-        var report = MigrationReport(
-            host: target, store: location.storeDirectory.path, isDryRun: dryRun,
-            isOfSystem: target == .system || present == .system || SystemMigration.hasRest(location))
-        if target == .system {
-            guard present != .user else {
-                throw KeychainError(
-                    .notAvailable,
-                    message:
-                        "the keychain in \(report.store) belongs to this user's keychaind: take it back first with "
-                        + "'keychainctl migrate --to embedded'")
-            }
-            try SystemMigration(self, location, present).leave(&report)
-        } else if report.isOfSystem {
-            let migration = try SystemMigration(self, location, present)
-            if present == .system { try migration.takeBack(&report) } else { try migration.takeRest(&report) }
-        } else if dryRun {
-            throw KeychainError(.parameter, message: "nothing is copied on this way: --dry-run has nothing to say")
-        } else if target == .user {
-            try location.giveToUserDaemon()
-        } else {
-            try takeBack(location)
+        switch target {
+        case .user: try handToDaemon(location)
+        case .embedded: try takeBack(location)
         }
-        if json { return try report.writeJSON() }
-        if !quiet { Console.note(report.sentence) }
-        if target == .user { noteIfAbsent() }
+        guard json else { return }
+        try JSONValue.object([
+            ("host", target.rawValue.json), ("store", location.storeDirectory.path.json),
+        ]).writeJSON()
     }
 
-    private func noteIfAbsent() {
+    private func handToDaemon(_ location: StoreLocation) throws {
+        try location.giveToUserDaemon()
+        tell("the keychain in \(location.storeDirectory.path) belongs to this user's keychaind now")
         do throws(KeychainError) {
             _ = try Connection(daemonConfiguration, authority: .owner).lockStatus()
         } catch {
@@ -83,6 +54,7 @@ struct MigrateCommand: ParsableCommand {
         } else {
             try location.takeFromUserDaemon()
         }
+        tell("the keychain in \(location.storeDirectory.path) belongs to the programs that use it now")
     }
 
     /// Whether a daemon runs and has this very store.
@@ -99,5 +71,9 @@ struct MigrateCommand: ParsableCommand {
         var configuration = KeychainConfiguration()
         configuration.host = .user
         return configuration
+    }
+
+    private func tell(_ text: String) {
+        if !quiet && !json { Console.note(text) }
     }
 }

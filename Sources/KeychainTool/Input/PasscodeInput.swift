@@ -46,8 +46,7 @@ enum PasscodeInput {
     }
 
     /// - Returns: one secret for each name.
-    static func read(_ names: [String]) throws -> [SecretBytes] {
-        if names.isEmpty { return [] }
+    private static func read(_ names: [String]) throws -> [SecretBytes] {
         if SecretInput.isTerminal {
             return try names.map { try SecretInput.readLine("\($0): ") }
         }

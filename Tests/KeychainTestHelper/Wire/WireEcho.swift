@@ -24,7 +24,7 @@ enum WireEcho {
 
     private static func again(_ kind: String, _ message: Data, _ tail: SecretBytes?) throws -> String {
         switch kind {
-        case "client": 
+        case "client":
             return line(try ClientMessage(message: message, tail: tail).frame(nonce: ClientMessage.nonce(of: message)))
         case "daemon": return line(try DaemonMessage(message: message, tail: tail).frame())
         case "metadata":
