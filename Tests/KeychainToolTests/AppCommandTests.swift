@@ -95,7 +95,7 @@ import Testing
             let outcome = try app("show", "nginx.service", "--json").object
             #expect(outcome["file"] as? String == file)
             #expect(outcome["groups"] as? [String] == ["web", "shared"])
-            #expect(outcome.keys.contains("unitFile") && !outcome.keys.contains("members"))
+            #expect(!outcome.keys.contains("members"))
             #expect(try app("show", "nginx.service").text.contains("web, shared"))
             let missing = try app("show", "apache.service")
             #expect(missing.status == 44)
@@ -123,26 +123,6 @@ import Testing
             let found = shown["programs"] as? [[String: Any]] ?? []
             #expect(found.map { ($0["path"] as? String).map { FilePath.name(of: $0) } } == ["setgid", "writable"])
             #expect(found.map { $0["rootOwned"] as? Bool } == [true, false])
-        }
-    }
-
-    @Test("A unit's user is that of its file and of the files beside it, and an instance's that of its template")
-    func units() throws {
-        try withTemporaryDirectory { directory in
-            func write(_ text: String, _ name: String) throws {
-                let file = directory.appendingPathComponent(name)
-                try FileManager.default.createDirectory(
-                    at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-                try Data(text.utf8).write(to: file)
-            }
-            try write("[Service]\nUser=web\n", "a.service")
-            #expect(UnitFile("a.service", in: [directory.path]).user == "web")
-            try write("[Service]\nUser=other\n", "a.service.d/10.conf")
-            #expect(UnitFile("a.service", in: [directory.path]).user == "other")
-            try write("[Service]\nUser=each\n", "b@.service")
-            #expect(UnitFile("b@x.service", in: [directory.path]).user == "each")
-            #expect(UnitFile("b@x.service", in: [directory.path]).path?.hasSuffix("/b@.service") == true)
-            #expect(UnitFile("none.service", in: [directory.path]).path == nil)
         }
     }
 }

@@ -79,31 +79,18 @@ struct AppDetails: Report {
                 },
                 when: { $0.group != nil }
             ) { $0.programs.map(\.json) }.shown { $0.group != nil },
-            Field<UnitFile>(
-                "unitFile", "of a unit: the path of its file, or null", term: "Unit",
-                words: { Words($0.path ?? "there is no such unit here") }
-            ) { $0.path }.of { $0.unit },
-            Field<UnitFile>(
-                "unitUser", "of a unit: the user that its files name, or null", term: "Runs as",
-                words: {
-                    $0.path == nil
-                        ? nil : Words($0.user ?? "root, as far as its files tell: keychaind gives it nothing")
-                }
-            ) { $0.user }.of { $0.unit },
         ]
 
     let report: AppReport
     let group: gid_t?
     let members: [String]
     let programs: [SetgidProgram]
-    let unit: UnitFile?
 
     init(_ report: AppReport) throws(SystemError) {
         self.report = report
         if case .group(let group)? = report.subject { self.group = group } else { group = nil }
         members = try group.map(AccountDatabase.members(of:)) ?? []
         programs = group.map(SetgidProgram.all) ?? []
-        if case .unit(let name)? = report.subject { unit = UnitFile(name) } else { unit = nil }
     }
 }
 
@@ -143,40 +130,4 @@ struct SetgidProgram {
 
 private func fileNames(in directory: String) -> [String] {
     ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []).sorted()
-}
-
-/// The files of a unit of the system's service manager.
-struct UnitFile {
-    private static let directories = [
-        "/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system",
-        "/lib/systemd/system",
-    ]
-
-    /// nil: there is none.
-    let path: String?
-    private(set) var user: String?
-
-    init(_ name: String, in directories: [String] = directories) {
-        // An instance is made by its template: NAME@.service.
-        let template = name.firstIndex(of: "@").map { name[...$0] + ".service" }
-        let names = [name] + (template.map { [String($0)] } ?? [])
-        func path(_ name: String) -> String? {
-            directories.map { FilePath.join($0, name) }.first(where: FilePath.exists)
-        }
-        self.path = names.lazy.compactMap(path).first
-        let additions = names.flatMap { name in
-            directories.map { FilePath.join($0, name + ".d") }.flatMap { directory in
-                fileNames(in: directory).filter { $0.hasSuffix(".conf") }.map { FilePath.join(directory, $0) }
-            }
-        }
-        for file in (self.path.map { [$0] } ?? []) + additions { user = Self.user(in: file) ?? user }
-    }
-
-    private static func user(in path: String) -> String? {
-        let number = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard number >= 0 else { return nil }
-        defer { close(number) }
-        let text = String(decoding: OpenDescriptor.content(of: number, most: 1 << 20) ?? [], as: UTF8.self)
-        return text.split(whereSeparator: \.isNewline).last { $0.hasPrefix("User=") }.map { String($0.dropFirst(5)) }
-    }
 }

@@ -54,8 +54,8 @@ struct ShowAppCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show all that files tell of a program that has a manifest.",
         discussion: """
-            Of a group: the users that have it, and the programs in the directories of PATH that give it. Of a unit: its \
-            file, and the user that it runs as.
+            Of a group: the users that have it, and the programs in the directories of PATH that give it. The user of a \
+            unit: 'systemctl show --property User NAME'.
             """)
 
     @Argument(help: "The unit, the group or the user, as 'keychainctl app list' names it.") var name: String
