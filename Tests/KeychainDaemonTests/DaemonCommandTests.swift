@@ -102,12 +102,20 @@ import Testing
     @Test(
         "Mistakes on the command line end with 64",
         arguments: [
-            [], ["--system"], ["--user", "--idle", "10m"], ["--user", "--idle", "soon"],
+            [], ["--user", "--system"], ["--system", "--store", "elsewhere"], ["--user", "--state", "elsewhere"],
+            ["--user", "--manifests", "elsewhere"], ["--user", "--idle", "10m"], ["--user", "--idle", "soon"],
             ["--user", "--log-level", "loud"], ["--user", "more"],
         ])
     func usage(words: [String]) throws {
         try withTemporaryDirectory { (home) throws in
             #expect(try DaemonCommand(words, in: home).end() == 64)
+        }
+    }
+
+    @Test("Root serves no system", .enabled(if: geteuid() == 0))
+    func systemOfRoot() throws {
+        try withTemporaryDirectory { (home) throws in
+            #expect(try DaemonCommand(["--system", "--state", home.path], in: home).end() == 64)
         }
     }
 

@@ -48,8 +48,16 @@ import Testing
             type(of: KeychainSystem.ckeychain_embedded_entitlements)
         ),
         (
+            "ckeychain_above_standard", type(of: CKeychainLinux.ckeychain_above_standard),
+            type(of: KeychainSystem.ckeychain_above_standard)
+        ),
+        (
             "ckeychain_connect", type(of: CKeychainLinux.ckeychain_connect),
             type(of: KeychainSystem.ckeychain_connect)
+        ),
+        (
+            "ckeychain_connect_for_lock", type(of: CKeychainLinux.ckeychain_connect_for_lock),
+            type(of: KeychainSystem.ckeychain_connect_for_lock)
         ),
         (
             "ckeychain_peer_user", type(of: CKeychainLinux.ckeychain_peer_user),

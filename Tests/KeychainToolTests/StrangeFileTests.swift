@@ -123,7 +123,7 @@ import Testing
                 python.waitUntilExit()
             }
             try eventually { FileManager.default.fileExists(atPath: tool.home.appendingPathComponent("ready").path) }
-            for word in ["unix:\(socket.path)", "system", "embedded", "db.example.com:5432:app:S3cretPgPass"] {
+            for word in ["unix:\(socket.path)", "nobody", "embedded", "db.example.com:5432:app:S3cretPgPass"] {
                 try Data("\(word)\n".utf8).write(to: mark)
                 let outcome = try tool.run("unlock", input: Tool.lines("CorrectHorse"))
                 #expect(outcome.status == 53 && outcome.errors.contains("host"), "\(outcome.errors)")
