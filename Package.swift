@@ -527,8 +527,7 @@ if fuzzing == "1" || fuzzing == "replay" {
             "FuzzStoredBytes",
             [
                 "CFuzzer", "KeychainClient", "KeychainCrypto", "KeychainEmbedded", "KeychainManifests", "KeychainModel",
-                "KeychainTransfer", "KeychainWire",
-                "SwiftKeychain",
+                "KeychainSystem", "KeychainTransfer", "KeychainWire", "SwiftKeychain",
             ]
         ),
         ("FuzzDictionary", ["CFuzzer", "KeychainEmbedded", "KeychainModel", "KeychainSecurity"]),

@@ -2,6 +2,7 @@ import CFuzzer
 import Foundation
 import KeychainManifests
 import KeychainModel
+import KeychainSystem
 import KeychainWire
 
 @testable import KeychainClient
