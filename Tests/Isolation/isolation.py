@@ -24,6 +24,7 @@ import traceback
 
 import client
 import kills
+import look_ups
 from client import Client
 from world import (LIBC, PYTHON, Broken, Child, Naive, World, ask_naive, attempt, call, done, fork,
                    is_reached, status)
@@ -1108,7 +1109,9 @@ def main():
     try:
         world.begin()
         prepare(world)
-        return kills.run(world, int(words[1])) if words[:1] == ["--kills"] else try_all(world, words, wants_all)
+        if words[:1] == ["--kills"]:
+            return kills.run(world, int(words[1]))
+        return look_ups.run(world) if words == ["--look-ups"] else try_all(world, words, wants_all)
     finally:
         world.close()
 
