@@ -51,7 +51,7 @@ extension EntitlementManifest {
 
     /// Groups that no file can give: one that no program may write, that of all programs without an identity, and a word
     /// that would look like all groups.
-    private static let reserved = [Caller.tokenGroup, "unconfined", "*"]
+    private static let reserved = [Caller.tokenGroup, Caller.unconfinedGroup, "*"]
 
     /// - Parameter accounts: Where the user or the group is looked up.
     /// - Throws: The flaw of bytes that grant nothing.

@@ -83,14 +83,15 @@ struct GuardedDirectory {
         }
         defer { closedir(stream) }
         var names: [String] = []
-        errno = 0
-        while let entry = readdir(stream) {
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else { break }
             let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
-            if bytes.reversed().starts(with: ".plist".utf8.reversed()),
-                let name = String(validating: bytes, as: UTF8.self)
-            {
-                names.append(name)
+            guard bytes.reversed().starts(with: ".plist".utf8.reversed()) else { continue }
+            guard let name = String(validating: bytes, as: UTF8.self) else {
+                throw ManifestFlaw(path: path, text: "has a manifest whose name is not UTF-8")
             }
+            names.append(name)
         }
         guard errno == 0 else { throw ManifestFlaw(path: path, SystemError("read it", errno)) }
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }

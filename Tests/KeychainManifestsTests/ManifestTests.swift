@@ -176,6 +176,21 @@ import Testing
         }
     }
 
+    @Test("A manifest whose name is no text is a flaw, and with it nothing of its directory counts")
+    func namelessFile() throws {
+        try withPlaces { places in
+            try places.write(Self.sound)
+            var name = Array(places.packages.path.utf8CString.dropLast()) + [0x2F, -1]
+            name += ".plist".utf8CString
+            let file = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
+            try #require(file >= 0)
+            close(file)
+            let (manifests, flaws) = places.directories.read()
+            #expect(manifests == [])
+            #expect(flaws.map(\.text) == ["has a manifest whose name is not UTF-8"] && flaws.map(\.subject) == [nil])
+        }
+    }
+
     @Test("The machine's file replaces the package's of the same name")
     func replaced() throws {
         try withPlaces { places in

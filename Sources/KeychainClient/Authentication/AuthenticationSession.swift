@@ -96,8 +96,7 @@ package final class AuthenticationSession: Sendable {
     }
 
     /// - Returns: false if the session was invalidated meanwhile: the passcode is then forgotten.
-    @discardableResult
-    package func keep(passcode: SecretBytes) -> Bool {
+    func keep(passcode: SecretBytes) -> Bool {
         state.withLock { state in
             if !state.isInvalidated { state.passcode = passcode }
             return !state.isInvalidated

@@ -68,7 +68,7 @@ package struct DaemonAddress: Sendable, Hashable {
     /// Has the daemon lock in a way that needs no place among its connections. The kernel says which process it is that
     /// refuses a connection. One of this user takes a signal, and another one a connection that asks for nothing else.
     ///
-    /// - Throws: `.notAvailable` if no program refuses the connection, or another user's.
+    /// - Throws: `.notAvailable` if no program refuses the connection, or another user's program listens.
     func signalLock(_ patience: Patience) throws(KeychainError) {
         let descriptor = try connect(patience)
         defer { close(descriptor) }

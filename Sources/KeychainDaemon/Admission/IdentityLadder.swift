@@ -6,9 +6,6 @@ internal import KeychainWire
 /// Judges a process by the strongest evidence there is for it. A program that a manifest names, and for which the evidence
 /// is not whole, is refused: among the programs without an identity its items would lie open.
 struct IdentityLadder {
-    /// The group of all programs that nothing tells from one another.
-    static let commonGroup = "unconfined"
-
     /// A user as the system knows it.
     struct Account {
         var name: String
@@ -88,7 +85,7 @@ struct IdentityLadder {
         guard now.namespace != .ofRoot else {
             throw .refusal("it is in a user namespace that root made, and is no service of the system")
         }
-        return (.unconfined, nil, [Self.commonGroup], nil)
+        return (.unconfined, nil, [Caller.unconfinedGroup], nil)
     }
 
     private static func rung(_ kind: CallerDescription.Kind, _ manifest: EntitlementManifest) -> Rung {
