@@ -49,6 +49,7 @@ let package = Package(
         .library(name: "KeychainX509", targets: ["KeychainX509", "KeychainEmbedded"]),
         .executable(name: "keychainctl", targets: ["KeychainTool"]),
         .executable(name: "keychaind", targets: ["KeychainDaemonMain"]),
+        .executable(name: "keychain-mount", targets: ["KeychainMount"]),
         .plugin(name: "AppleCompatibility", targets: ["AppleCompatibility"]),
     ],
     // What an adapter adapts to is fetched, resolved and compiled for the packages alone that ask for its trait
@@ -257,6 +258,17 @@ let package = Package(
             swiftSettings: houseSettings
         ),
         .target(name: "CErasingAllocator"),
+        // The kernel's FUSE protocol, which the mount alone speaks.
+        .target(name: "CKeychainFuse"),
+        .executableTarget(
+            name: "KeychainMount",
+            dependencies: [
+                "CKeychainFuse", "CKeychainLinux", "DataProtectionCore", "KeychainClient", "KeychainEmbedded", "KeychainModel",
+                "KeychainSystem",
+            ],
+            swiftSettings: houseSettings,
+            linkerSettings: bindingAtStart
+        ),
         .executableTarget(
             name: "KeychainDaemonMain",
             dependencies: [

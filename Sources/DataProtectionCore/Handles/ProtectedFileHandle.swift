@@ -47,7 +47,7 @@ public final class ProtectedFileHandle: Sendable {
     static let batch = 4 << 20
 
     let file: SealedFile
-    private let openFiles: OpenFiles
+    let openFiles: OpenFiles
     let appends: Bool
     /// The position of ``offset()``. The calls that use it hold this mutex.
     let position = Mutex<UInt64>(0)

@@ -160,7 +160,7 @@ extension FilePath {
 
 extension SealedFile {
     /// Writes the header of a file without content that will be changed in place.
-    fileprivate static func writeFirstPage(
+    static func writeFirstPage(
         of wrapped: WrappedFileKey, _ key: OpenFileKey, _ chunkBits: UInt8, to file: Int32, _ path: String,
         _ files: any FileSystem
     ) throws(DataProtectionError) {

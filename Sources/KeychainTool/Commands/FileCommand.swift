@@ -21,6 +21,6 @@ struct FileCommand: ParsableCommand {
         subcommands: [
             ProtectFileCommand.self, UnprotectFileCommand.self, FileClassCommand.self, CatFileCommand.self,
             WriteFileCommand.self, FileInfoCommand.self, FileCheckCommand.self, BackupKeyCommand.self,
-            BackupFileCommand.self, RestoreFileCommand.self,
+            BackupFileCommand.self, RestoreFileCommand.self, MountFileCommand.self, UnmountFileCommand.self,
         ])
 }

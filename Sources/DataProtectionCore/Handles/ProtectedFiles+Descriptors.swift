@@ -1,0 +1,118 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import KeychainCrypto
+internal import KeychainModel
+internal import KeychainSystem
+
+// Files by their descriptors, for a program that has its own way of finding them.
+
+extension ProtectedFiles {
+    /// The kind of a regular file, and the claims of its header.
+    package enum Kind: Sendable, Equatable {
+        /// There are no bytes. Such a file becomes a protected one when it is first written.
+        case empty
+        case plain
+        case protected(FileProtection, length: UInt64)
+        /// It is a protected file, and neither copy of its header can be read.
+        case damaged
+    }
+
+    /// Looks at the header of a file that is open for reading.
+    package static func kind(of descriptor: Int32, _ path: String) throws(DataProtectionError) -> Kind {
+        let bytes = try page(of: descriptor, path)
+        if bytes.isEmpty { return .empty }
+        do throws(FileFormatError) {
+            let header = try FileHeader.newest(in: bytes).claimed
+            return .protected(FileProtection(header.fileClass), length: header.length)
+        } catch .notProtected {
+            return .plain
+        } catch {
+            return .damaged
+        }
+    }
+
+    private static func page(of descriptor: Int32, _ path: String) throws(DataProtectionError) -> Data {
+        var page = Data(count: FileFormat.headerByteCount)
+        let count = try page.withUnsafeMutableBytes { bytes in
+            Result { () throws(DataProtectionError) in try bytes.fill(from: descriptor, at: 0, path) }
+        }.get()
+        return page.prefix(count)
+    }
+
+    /// Makes a handle for a protected file.
+    ///
+    /// - Parameters:
+    ///   - descriptor: The open file, for reading and, if the handle writes, for writing. The handle closes it, also if
+    ///     this call throws.
+    ///   - path: A name for errors.
+    /// - Throws: The errors of ``open(_:for:options:protection:)``.
+    package func open(
+        descriptor: Int32, _ path: String, mayWrite: Bool
+    ) throws(DataProtectionError) -> ProtectedFileHandle {
+        let open = openFiles()
+        let sealed = SealedFile(
+            SealedFile.Descriptor(descriptor, mayWrite: mayWrite, mustClose: true), path, environment(open.gate))
+        let handle = ProtectedFileHandle(sealed, open, appends: false, madeIn: nil)
+        _ = try sealed.current()
+        return handle
+    }
+
+    /// The key of a file that is still to be made.
+    package struct NewFile: Sendable {
+        fileprivate let key: FileKey
+    }
+
+    /// Asks for the key of a new file, so that a refusal comes before there is a file.
+    ///
+    /// - Throws: `.locked` if no file of this class can be made now.
+    package func newFile(_ protection: FileProtection, _ path: String) throws(DataProtectionError) -> NewFile {
+        NewFile(key: try keys.ask(.make(protection.fileClass, fileID: UUID()), path))
+    }
+
+    /// Makes a file without content of an empty file. If another program has done so meanwhile, that file is opened.
+    ///
+    /// - Parameter descriptor: The file, open for reading and writing. The handle closes it, also if this call throws.
+    package func make(
+        _ new: NewFile, descriptor: Int32, _ path: String
+    ) throws(DataProtectionError) -> ProtectedFileHandle {
+        let file = SealedFile.Descriptor(descriptor, mayWrite: true, mustClose: true)
+        let open = openFiles()
+        let environment = environment(open.gate)
+        let count = Int64(FileFormat.headerByteCount)
+        let failure = ckeychain_await_lock(descriptor, count)
+        guard failure == 0 else { throw .system("lock", path, errno: failure) }
+        defer { _ = ckeychain_unlock(descriptor, count) }
+        guard try FilePath.size(of: descriptor, path) == 0 else {
+            let sealed = SealedFile(file, path, environment)
+            let handle = ProtectedFileHandle(sealed, open, appends: false, madeIn: nil)
+            _ = try sealed.current()
+            return handle
+        }
+        let key = OpenFileKey(
+            try KeyMaterial(new.key.key, path), fileID: new.key.wrapped.fileID, bootID: environment.bootID)
+        try SealedFile.writeFirstPage(of: new.key.wrapped, key, chunkBits, to: descriptor, path, files)
+        let sealed = SealedFile(file, path, environment, key: key)
+        let handle = ProtectedFileHandle(sealed, open, appends: false, madeIn: nil)
+        _ = try sealed.current()
+        return handle
+    }
+
+    /// The attribute of a directory that names the class of new files in it.
+    package static var attributeOfDirectories: String { directoryAttribute }
+
+    /// The class that a directory itself gives to new files. `nil` means that it names none.
+    package func directoryClass(_ path: String) throws(DataProtectionError) -> FileProtection? {
+        try directoryProtection(path)
+    }
+}
+
+extension ProtectedFileHandle {
+    /// Asks whether a program could open the file now. The file of a handle that is open in class B stays usable, and
+    /// does not open a second time while the keychain is locked.
+    ///
+    /// - Throws: `.locked`.
+    package func requireOpening() throws(DataProtectionError) {
+        if try protection != .completeUnlessOpen { return }
+        try openFiles.gate.require(path)
+    }
+}

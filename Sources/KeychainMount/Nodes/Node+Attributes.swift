@@ -1,0 +1,46 @@
+internal import CKeychainFuse
+internal import DataProtectionCore
+internal import Glibc
+internal import KeychainSystem
+
+extension Node {
+    /// The time for which the kernel keeps attributes and names, in seconds.
+    static let patience: UInt64 = 1
+
+    /// The attributes that programs see. The size is the length of the content, which the header claims.
+    func attributes() throws(Refusal) -> fuse_attr {
+        let status = try status()
+        return fuse_attr(status, size: isRegular ? contentLength(status) : UInt64(status.st_size))
+    }
+
+    /// A file that may not be read has the size that it has on the disk.
+    private func contentLength(_ status: stat) -> UInt64 {
+        let size = UInt64(max(0, status.st_size))
+        // A protected file has a whole page at least.
+        guard size >= 4096, let file = try? reopened(O_RDONLY, keepsTime: true),
+            case .protected(_, let length) = try? ProtectedFiles.kind(of: file.number, path)
+        else { return size }
+        return length
+    }
+
+    /// What the answer to a look-up says.
+    func entry() throws(Refusal) -> fuse_entry_out {
+        fuse_entry_out(
+            nodeid: id, generation: 0, entry_valid: Self.patience, attr_valid: Self.patience, entry_valid_nsec: 0,
+            attr_valid_nsec: 0, attr: try attributes())
+    }
+}
+
+extension fuse_attr {
+    init(_ status: stat, size: UInt64) {
+        self.init(
+            ino: UInt64(status.st_ino), size: size, blocks: UInt64(max(0, status.st_blocks)),
+            atime: UInt64(bitPattern: Int64(status.st_atim.tv_sec)),
+            mtime: UInt64(bitPattern: Int64(status.st_mtim.tv_sec)),
+            ctime: UInt64(bitPattern: Int64(status.st_ctim.tv_sec)), atimensec: UInt32(status.st_atim.tv_nsec),
+            mtimensec: UInt32(status.st_mtim.tv_nsec), ctimensec: UInt32(status.st_ctim.tv_nsec),
+            mode: UInt32(status.st_mode), nlink: UInt32(truncatingIfNeeded: status.st_nlink), uid: status.st_uid,
+            gid: status.st_gid, rdev: UInt32(truncatingIfNeeded: status.st_rdev),
+            blksize: UInt32(truncatingIfNeeded: status.st_blksize), flags: 0)
+    }
+}

@@ -1,0 +1,53 @@
+internal import DataProtectionCore
+internal import Glibc
+internal import KeychainSystem
+internal import Synchronization
+
+/// A file or directory that the kernel knows by a number. It is held by a descriptor, so a rename does not matter.
+final class Node: Sendable {
+    let id: UInt64
+    /// A descriptor that only names it (O_PATH).
+    let descriptor: OpenDescriptor
+    let number: FileNumber
+    /// The kind of file: a value of `S_IFMT`.
+    let type: mode_t
+    /// The content, while a program has the file open.
+    let use = Mutex(Use())
+
+    struct Use {
+        var content: Content?
+        /// The number of times that programs have it open.
+        var opens = 0
+        /// Whether the kernel may have pages of the content.
+        var mayHavePages = false
+        /// Whether the content must leave the system's memory at a lock.
+        var isGuarded = false
+    }
+
+    init(_ id: UInt64, _ descriptor: OpenDescriptor, _ status: stat) {
+        self.id = id
+        self.descriptor = descriptor
+        number = FileNumber(status)
+        type = status.st_mode & S_IFMT
+    }
+
+    /// A name that leads to it wherever it is. Links in it are followed by the kernel alone.
+    var path: String { "/proc/self/fd/\(descriptor.number)" }
+    var isRegular: Bool { type == S_IFREG }
+
+    func status() throws(Refusal) -> stat {
+        var status = stat()
+        guard fstat(descriptor.number, &status) == 0 else { throw .ofSystem() }
+        return status
+    }
+}
+
+extension FileProtection {
+    /// Whether files of the class stop opening at a lock. Their content is kept out of the system's memory.
+    var isGuarded: Bool {
+        switch self {
+        case .completeUntilFirstUserAuthentication, .always: false
+        default: true
+        }
+    }
+}

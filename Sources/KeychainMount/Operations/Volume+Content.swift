@@ -1,0 +1,177 @@
+internal import CKeychainFuse
+internal import DataProtectionCore
+internal import FoundationEssentials
+internal import Glibc
+internal import KeychainSystem
+internal import Synchronization
+
+// The content of files.
+
+extension Volume {
+    func open(_ node: Node, _ request: inout Request, _ reply: inout Reply) throws(Refusal) {
+        let flags = Int32(bitPattern: try request.take(fuse_open_in.self).flags)
+        try node.open(flags, files)
+        try reply.add(opened(node))
+    }
+
+    /// Content of guarded classes goes past the system's memory, and shared mappings of it are refused.
+    private func opened(_ node: Node) -> fuse_open_out {
+        let isGuarded = node.use.withLock { $0.isGuarded }
+        return fuse_open_out(fh: 0, open_flags: isGuarded ? UInt32(FOPEN_DIRECT_IO) : 0, padding: 0)
+    }
+
+    /// Makes a file of the class that its directory gives, and opens it. A refusal leaves no file behind.
+    func create(in directory: Node, _ request: inout Request, _ reply: inout Reply) throws(Refusal) {
+        let arguments = try request.take(fuse_create_in.self)
+        let name = try request.takeName()
+        let flags = Int32(bitPattern: arguments.flags)
+        var made: (handle: ProtectedFileHandle, protection: FileProtection)?
+        do throws(Refusal) {
+            made = try make(name, in: directory, mode_t(arguments.mode))
+        } catch {
+            guard error.number == EEXIST, flags & O_EXCL == 0 else { throw error }
+        }
+        let node = try found(name, in: directory)
+        do throws(Refusal) {
+            if let made {
+                node.open(made: made.handle, isGuarded: made.protection.isGuarded)
+            } else {
+                try node.open(flags, files)
+            }
+            try reply.add(try node.entry())
+            try reply.add(opened(node))
+        } catch {
+            nodes.forget(node.id, 1)
+            throw error
+        }
+    }
+
+    private func make(
+        _ name: UnsafePointer<CChar>, in directory: Node, _ mode: mode_t
+    ) throws(Refusal) -> (ProtectedFileHandle, FileProtection) {
+        let path = directory.path
+        let (protection, new) = try refusing { () throws(DataProtectionError) in
+            let protection = try files.inheritedProtection(path) ?? .completeUntilFirstUserAuthentication
+            return (protection, try files.newFile(protection, path))
+        }
+        let descriptor = openat(
+            directory.descriptor.number, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, mode)
+        guard descriptor >= 0 else { throw .ofSystem() }
+        do throws(Refusal) {
+            return (
+                try refusing { () throws(DataProtectionError) in
+                    try files.make(new, descriptor: descriptor, path)
+                }, protection
+            )
+        } catch {
+            unlinkat(directory.descriptor.number, name, 0)
+            throw error
+        }
+    }
+
+    func read(_ node: Node, _ request: inout Request, _ reply: inout Reply) throws(Refusal) {
+        let arguments = try request.take(fuse_read_in.self)
+        guard Int(arguments.size) <= reply.room.count else { throw Refusal(EINVAL) }
+        let target = UnsafeMutableRawBufferPointer(rebasing: reply.room[..<Int(arguments.size)])
+        reply.add(
+            try withContent(of: node, &reply.isSecret) { (content) throws(Refusal) in
+                try content.read(at: arguments.offset, into: target)
+            })
+    }
+
+    func write(_ node: Node, _ request: inout Request, _ reply: inout Reply) throws(Refusal) {
+        let arguments = try request.take(fuse_write_in.self)
+        let bytes = try request.takeBytes(Int(arguments.size))
+        let isOfMapping = arguments.write_flags & UInt32(FUSE_WRITE_CACHE) != 0
+        let appends = Int32(bitPattern: arguments.flags) & O_APPEND != 0 && !isOfMapping
+        try withContent(of: node, &reply.isSecret) { (content) throws(Refusal) in
+            let writer = try content.writer()
+            let place = try refusing { () throws(DataProtectionError) -> UInt64 in
+                if appends { return try writer.append(bytes) }
+                try writer.write(bytes, at: arguments.offset)
+                return arguments.offset
+            }
+            // A program beside the mount has added to the file, and the kernel has the bytes at another place.
+            if place != arguments.offset { notices.pages(of: node) }
+        }
+        try reply.add(fuse_write_out(size: arguments.size, padding: 0))
+    }
+
+    /// Runs a call on the content of an open file, which a lock waits for.
+    private func withContent<R>(
+        of node: Node, _ isSecret: inout Bool, _ body: (Content) throws(Refusal) -> R
+    ) throws(Refusal) -> R {
+        let (content, isGuarded) = node.use.withLock { ($0.content, $0.isGuarded) }
+        guard let content else { throw Refusal(EBADF) }
+        guard isGuarded else { return try body(content) }
+        isSecret = true
+        guardedCalls.add(1, ordering: .relaxed)
+        defer { guardedCalls.subtract(1, ordering: .relaxed) }
+        return try body(content)
+    }
+
+    func truncate(_ node: Node, to length: UInt64) throws(Refusal) {
+        // The content of a plain file may be removed whole.
+        let flags = length == 0 ? O_WRONLY | O_TRUNC : O_WRONLY
+        try node.withContent(flags, files) { (content) throws(Refusal) in
+            if length == 0 { return }
+            let writer = try content.writer()
+            try refusing { () throws(DataProtectionError) in try writer.truncate(to: length) }
+        }
+    }
+
+    // FALLOC_FL_KEEP_SIZE, FALLOC_FL_PUNCH_HOLE and FALLOC_FL_ZERO_RANGE of fallocate(2).
+    private static let (keepsSize, punches, zeroes): (UInt32, UInt32, UInt32) = (1, 2, 0x10)
+
+    /// Makes room or holes. A change of encrypted content always takes new space, so no space is set aside: the call only
+    /// looks whether there is enough at this moment.
+    func allocate(_ node: Node, _ request: inout Request) throws(Refusal) {
+        let arguments = try request.take(fuse_fallocate_in.self)
+        let (end, overflow) = arguments.offset.addingReportingOverflow(arguments.length)
+        guard !overflow else { throw Refusal(EFBIG) }
+        guard
+            [0, Self.keepsSize, Self.keepsSize | Self.punches, Self.zeroes, Self.zeroes | Self.keepsSize]
+                .contains(arguments.mode)
+        else { throw Refusal(EOPNOTSUPP) }
+        let writer = try node.content().writer()
+        let makesZeros = arguments.mode & (Self.punches | Self.zeroes) != 0
+        if !makesZeros { try requireSpace(arguments.length) }
+        try refusing { () throws(DataProtectionError) in
+            if makesZeros { try writer.punch(arguments.offset..<end) }
+            if arguments.mode & Self.keepsSize == 0, try writer.length < end { try writer.truncate(to: end) }
+        }
+    }
+
+    private func requireSpace(_ count: UInt64) throws(Refusal) {
+        let statistics = try statistics()
+        guard UInt64(statistics.f_bavail) * UInt64(statistics.f_frsize) >= count else { throw Refusal(ENOSPC) }
+    }
+
+    func statistics() throws(Refusal) -> statvfs {
+        var statistics = statvfs()
+        guard fstatvfs(nodes.root.descriptor.number, &statistics) == 0 else { throw .ofSystem() }
+        return statistics
+    }
+
+    func statistics(_ reply: inout Reply) throws(Refusal) {
+        let found = try statistics()
+        try reply.add(
+            fuse_statfs_out(
+                st: fuse_kstatfs(
+                    blocks: UInt64(found.f_blocks), bfree: UInt64(found.f_bfree), bavail: UInt64(found.f_bavail),
+                    files: UInt64(found.f_files), ffree: UInt64(found.f_ffree),
+                    bsize: UInt32(truncatingIfNeeded: found.f_bsize),
+                    namelen: UInt32(truncatingIfNeeded: found.f_namemax),
+                    frsize: UInt32(truncatingIfNeeded: found.f_frsize), padding: 0, spare: (0, 0, 0, 0, 0, 0))))
+    }
+}
+
+extension ProtectedFileHandle {
+    fileprivate func append(_ bytes: UnsafeRawBufferPointer) throws(DataProtectionError) -> UInt64 {
+        try append(
+            Data(
+                bytesNoCopy: UnsafeMutableRawPointer(mutating: bytes.baseAddress!), count: bytes.count,
+                deallocator: .none)
+        )
+    }
+}

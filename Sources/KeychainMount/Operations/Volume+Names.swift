@@ -1,0 +1,95 @@
+internal import CKeychainFuse
+internal import Glibc
+internal import KeychainSystem
+
+// Names in directories. They are those of the directory below, in clear.
+
+extension Volume {
+    /// The node that a name in a directory means, which the kernel is told of.
+    func found(_ name: UnsafePointer<CChar>, in directory: Node) throws(Refusal) -> Node {
+        var opened: Int32 = -1
+        try Refusal.require(ckeychain_fuse_open_name(directory.descriptor.number, name, &opened))
+        let descriptor = OpenDescriptor(opened)
+        var status = stat()
+        guard fstat(opened, &status) == 0 else { throw .ofSystem() }
+        return nodes.found(descriptor, status)
+    }
+
+    /// Answers with the node of a name. If that fails, the kernel is not told of it.
+    func answerEntry(_ name: UnsafePointer<CChar>, in directory: Node, _ reply: inout Reply) throws(Refusal) {
+        let node = try found(name, in: directory)
+        do throws(Refusal) {
+            try reply.add(try node.entry())
+        } catch {
+            nodes.forget(node.id, 1)
+            throw error
+        }
+    }
+
+    func lookUp(in directory: Node, _ request: inout Request, _ reply: inout Reply) throws(Refusal) {
+        do throws(Refusal) {
+            try answerEntry(try request.takeName(), in: directory, &reply)
+        } catch {
+            guard error.number == ENOENT else { throw error }
+            // Without a number the kernel keeps for a moment that there is nothing of the name.
+            var nothing = fuse_entry_out()
+            nothing.entry_valid = Node.patience
+            try reply.add(nothing)
+        }
+    }
+
+    func readLink(_ node: Node, _ reply: inout Reply) throws(Refusal) {
+        var count = 0
+        let room = reply.room
+        try Refusal.require(
+            ckeychain_fuse_read_link(
+                node.descriptor.number, room.baseAddress!.assumingMemoryBound(to: CChar.self), Int(PATH_MAX), &count))
+        reply.add(count)
+    }
+
+    func makeLink(in directory: Node, _ request: inout Request, _ reply: inout Reply) throws(Refusal) {
+        let (name, target) = (try request.takeName(), try request.takeText())
+        guard symlinkat(target, directory.descriptor.number, name) == 0 else { throw .ofSystem() }
+        try answerEntry(name, in: directory, &reply)
+    }
+
+    /// Makes a pipe, a socket, or a file that is empty.
+    func makeNode(in directory: Node, _ request: inout Request, _ reply: inout Reply) throws(Refusal) {
+        let node = try request.take(fuse_mknod_in.self)
+        let name = try request.takeName()
+        guard mknodat(directory.descriptor.number, name, node.mode, dev_t(node.rdev)) == 0 else { throw .ofSystem() }
+        try answerEntry(name, in: directory, &reply)
+    }
+
+    func makeDirectory(in directory: Node, _ request: inout Request, _ reply: inout Reply) throws(Refusal) {
+        let made = try request.take(fuse_mkdir_in.self)
+        let name = try request.takeName()
+        guard mkdirat(directory.descriptor.number, name, made.mode) == 0 else { throw .ofSystem() }
+        try answerEntry(name, in: directory, &reply)
+    }
+
+    func remove(in directory: Node, _ request: inout Request, _ flags: Int32) throws(Refusal) {
+        guard unlinkat(directory.descriptor.number, try request.takeName(), flags) == 0 else { throw .ofSystem() }
+    }
+
+    func rename(in directory: Node, _ request: inout Request) throws(Refusal) {
+        var arguments = fuse_rename2_in()
+        if request.header.opcode == FUSE_RENAME2.rawValue {
+            arguments = try request.take(fuse_rename2_in.self)
+        } else {
+            arguments.newdir = try request.take(fuse_rename_in.self).newdir
+        }
+        let target = try nodes.node(arguments.newdir)
+        let (old, new) = (try request.takeName(), try request.takeName())
+        try Refusal.require(
+            ckeychain_fuse_rename(
+                directory.descriptor.number, old, target.descriptor.number, new, arguments.flags))
+    }
+
+    func link(in directory: Node, _ request: inout Request, _ reply: inout Reply) throws(Refusal) {
+        let node = try nodes.node(try request.take(fuse_link_in.self).oldnodeid)
+        let name = try request.takeName()
+        try Refusal.require(ckeychain_fuse_link(node.descriptor.number, directory.descriptor.number, name))
+        try answerEntry(name, in: directory, &reply)
+    }
+}

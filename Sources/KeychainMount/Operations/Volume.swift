@@ -1,0 +1,89 @@
+internal import CKeychainFuse
+internal import DataProtectionCore
+internal import Glibc
+internal import KeychainSystem
+internal import Synchronization
+
+/// A mounted directory: an answer to each request of the kernel.
+final class Volume: Sendable {
+    let nodes: NodeTable
+    let files: ProtectedFiles
+    let notices: Notices
+    /// The number of calls in progress that use content of guarded classes.
+    let guardedCalls = Atomic(0)
+
+    init(root: OpenDescriptor, _ files: ProtectedFiles, _ notices: Notices) throws(Refusal) {
+        nodes = try NodeTable(root: root)
+        self.files = files
+        self.notices = notices
+    }
+
+    /// Answers a request.
+    ///
+    /// - Returns: false if the kernel waits for no answer.
+    func answer(_ request: inout Request, _ reply: inout Reply) throws(Refusal) -> Bool {
+        let id = request.header.nodeid
+        switch fuse_opcode(request.header.opcode) {
+        case FUSE_FORGET:
+            let forgotten = try request.take(fuse_forget_in.self)
+            nodes.forget(id, forgotten.nlookup)
+            return false
+        case FUSE_BATCH_FORGET:
+            let batch = try request.take(fuse_batch_forget_in.self)
+            for _ in 0..<batch.count {
+                let one = try request.take(fuse_forget_one.self)
+                nodes.forget(one.nodeid, one.nlookup)
+            }
+            return false
+        case FUSE_INTERRUPT:
+            // No call of this program waits for long.
+            return false
+        case FUSE_DESTROY: return true
+        case FUSE_STATFS: try statistics(&reply)
+        default: try answer(about: try nodes.node(id), &request, &reply)
+        }
+        return true
+    }
+
+    private func answer(about node: Node, _ request: inout Request, _ reply: inout Reply) throws(Refusal) {
+        switch fuse_opcode(request.header.opcode) {
+        case FUSE_LOOKUP: try lookUp(in: node, &request, &reply)
+        case FUSE_GETATTR: try attributes(of: node, &reply)
+        case FUSE_SETATTR: try setAttributes(of: node, &request, &reply)
+        case FUSE_READLINK: try readLink(node, &reply)
+        case FUSE_SYMLINK: try makeLink(in: node, &request, &reply)
+        case FUSE_MKNOD: try makeNode(in: node, &request, &reply)
+        case FUSE_MKDIR: try makeDirectory(in: node, &request, &reply)
+        case FUSE_UNLINK: try remove(in: node, &request, 0)
+        case FUSE_RMDIR: try remove(in: node, &request, AT_REMOVEDIR)
+        case FUSE_RENAME, FUSE_RENAME2: try rename(in: node, &request)
+        case FUSE_LINK: try link(in: node, &request, &reply)
+        case FUSE_OPEN: try open(node, &request, &reply)
+        case FUSE_CREATE: try create(in: node, &request, &reply)
+        case FUSE_READ: try read(node, &request, &reply)
+        case FUSE_WRITE: try write(node, &request, &reply)
+        case FUSE_RELEASE: if node.release() { notices.pages(of: node) }
+        case FUSE_FSYNC: try node.content().sync()
+        case FUSE_FALLOCATE: try allocate(node, &request)
+        case FUSE_OPENDIR: try openDirectory(node, &reply)
+        case FUSE_READDIR: try list(node, &request, &reply, withAttributes: false)
+        case FUSE_READDIRPLUS: try list(node, &request, &reply, withAttributes: true)
+        case FUSE_RELEASEDIR: try closeDirectory(&request)
+        case FUSE_FSYNCDIR: try syncDirectory(&request)
+        case FUSE_GETXATTR: try getAttribute(of: node, &request, &reply)
+        case FUSE_SETXATTR: try setAttribute(of: node, &request)
+        case FUSE_LISTXATTR: try listAttributes(of: node, &request, &reply)
+        case FUSE_REMOVEXATTR: try removeAttribute(of: node, &request)
+        // The kernel does by itself, and from now on without asking, what it has another way for.
+        default: throw Refusal(ENOSYS)
+        }
+    }
+}
+
+extension fuse_opcode {
+    init(_ number: UInt32) { self.init(rawValue: number) }
+}
+
+extension fuse_opcode {
+    static func ~= (pattern: fuse_opcode, value: fuse_opcode) -> Bool { pattern.rawValue == value.rawValue }
+}
