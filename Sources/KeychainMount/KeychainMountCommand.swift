@@ -48,7 +48,10 @@ enum KeychainMountCommand {
         umask(0)
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
-        if words.report != nil { setsid() }
+        if let report = words.report {
+            _ = fcntl(report, F_SETFD, FD_CLOEXEC)
+            setsid()
+        }
         let signals: OpenDescriptor
         do throws(SystemError) {
             signals = try HeldSignals.descriptor(of: [SIGTERM, SIGINT, SIGHUP])

@@ -50,9 +50,8 @@ struct LockSteps: Sendable {
 
     private func sync() {
         for node in volume.nodes.all {
-            let content = node.use.withLock { $0.isGuarded ? $0.content : nil }
             // A disk that refuses is reported by the program's own fsync(2).
-            try? content?.sync()
+            if node.use.withLock({ $0.isGuarded && $0.content != nil }) { try? node.sync() }
         }
     }
 }

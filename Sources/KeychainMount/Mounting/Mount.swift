@@ -45,16 +45,18 @@ struct Mount {
         try notices.start()
         let lock = Task.detached { await LockSteps(volume: volume, device: device).follow() }
         defer { lock.cancel() }
-        let point = point
+        whenReady()
+        let (point, watcher) = (point, try point.startWatcher())
         try WorkerThread.start("keychain signal") {
             var wait = pollfd(fd: signals.number, events: Int16(POLLIN), revents: 0)
             while poll(&wait, 1, -1) < 1 {}
             // Programs that use files there do not keep this one from ending.
             try? point.unmount(lazily: true)
+            MountPoint.calmWatcher(watcher)
             exit(0)
         }
-        whenReady()
         try session.run()
+        MountPoint.calmWatcher(watcher)
         _ = ckeychain_sync_all(directory.number)
     }
 

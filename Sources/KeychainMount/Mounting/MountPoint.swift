@@ -64,6 +64,25 @@ struct MountPoint {
         guard status == 0 else { throw KeychainError(.notAvailable, message: "fusermount3 did not unmount \(path)") }
     }
 
+    /// Starts a program that gives the mount point back if this one is killed. fusermount3's own option for that does not, when
+    /// the mount has a type of its own.
+    ///
+    /// - Returns: The end of a pipe. Closed without ``calmWatcher(_:)``, as by a kill, it wakes the other program.
+    func startWatcher() throws(KeychainError) -> OpenDescriptor {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw KeychainError(.notAvailable, message: "there are no more descriptors") }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        // By then another mount may have the place. statfs(2) asks the program of a mount, where stat(2) may not.
+        let words =
+            #"read -r word || stat -f -- "$0" >/dev/null 2>&1 || exec fusermount3 -u -z -q -- "$0""#
+        _ = try ChildProgram.start(["/bin/sh", "-c", words, path], [], input: ends[0])
+        close(ends[0])
+        return OpenDescriptor(ends[1])
+    }
+
+    /// Ends the other program: the mount ends as it has to.
+    static func calmWatcher(_ watcher: OpenDescriptor) { _ = write(watcher.number, "\n", 1) }
+
     private static func require(_ failure: Int32, _ action: String) throws(KeychainError) {
         guard failure == 0 else {
             throw KeychainError(.notAvailable, message: "cannot \(action): \(String(cString: strerror(failure)))")
@@ -83,8 +102,12 @@ struct MountPoint {
 
 /// Another program, started with the output of this one.
 enum ChildProgram {
-    /// - Parameter variables: Variables beside those of this process, as `NAME=value`.
-    static func start(_ words: [String], _ variables: [String]) throws(KeychainError) -> pid_t {
+    /// - Parameters:
+    ///   - variables: Variables beside those of this process, as `NAME=value`.
+    ///   - input: Its standard input. `nil` means that of this process.
+    static func start(
+        _ words: [String], _ variables: [String], input: Int32? = nil
+    ) throws(KeychainError) -> pid_t {
         var arguments = words.map { strdup($0) } + [nil]
         let present = ProcessInfo.processInfo.environment.map { "\($0)=\($1)" }
         var environment = (present + variables).map { strdup($0) } + [nil]
@@ -97,8 +120,12 @@ enum ChildProgram {
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        if let input { posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) }
         var process: pid_t = 0
-        let failure = posix_spawn(&process, words[0], nil, &attributes, &arguments, &environment)
+        let failure = posix_spawn(&process, words[0], &actions, &attributes, &arguments, &environment)
         guard failure == 0 else {
             throw KeychainError(
                 .notAvailable, message: "cannot start \(words[0]): \(String(cString: strerror(failure)))")

@@ -39,10 +39,7 @@ enum Content: Sendable {
         return handle
     }
 
-    /// Waits until the disk has everything that was written.
-    ///
-    /// The header that says so is no change of the content, so the time of modification stays. Programs compare it.
-    func sync() throws(Refusal) {
+    fileprivate func sync() throws(Refusal) {
         switch self {
         case .plain(let descriptor):
             guard fsync(descriptor.number) == 0 else { throw .ofSystem() }
@@ -158,6 +155,18 @@ extension Node {
     func content() throws(Refusal) -> Content {
         guard let content = use.withLock({ $0.content }) else { throw Refusal(EBADF) }
         return content
+    }
+
+    /// Waits until the disk has everything that was written.
+    ///
+    /// The header that says so is no change of the content, so the time of modification stays: programs compare it.
+    func sync() throws(Refusal) {
+        let content = try content()
+        let before = try status().st_mtim
+        try content.sync()
+        let after = try status().st_mtim
+        guard (after.tv_sec, after.tv_nsec) != (before.tv_sec, before.tv_nsec) else { return }
+        try Refusal.require(ckeychain_fuse_set_times(descriptor.number, [.omitted, before]))
     }
 
     /// Runs a call on the content, which need not be open.

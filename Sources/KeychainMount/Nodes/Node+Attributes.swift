@@ -44,3 +44,8 @@ extension fuse_attr {
             blksize: UInt32(truncatingIfNeeded: status.st_blksize), flags: 0)
     }
 }
+
+extension timespec {
+    /// A time that stays as it is: UTIME_OMIT of utimensat(2).
+    static let omitted = timespec(tv_sec: 0, tv_nsec: (1 << 30) - 2)
+}

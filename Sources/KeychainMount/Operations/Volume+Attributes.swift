@@ -35,8 +35,8 @@ extension Volume {
     }
 
     private static func time(_ isNamed: Bool, isNow: Bool, _ seconds: UInt64, _ nanoseconds: UInt32) -> timespec {
-        // UTIME_OMIT and UTIME_NOW of utimensat(2).
-        if !isNamed { return timespec(tv_sec: 0, tv_nsec: (1 << 30) - 2) }
+        if !isNamed { return .omitted }
+        // UTIME_NOW of utimensat(2).
         if isNow { return timespec(tv_sec: 0, tv_nsec: (1 << 30) - 1) }
         return timespec(tv_sec: Int(Int64(bitPattern: seconds)), tv_nsec: Int(nanoseconds))
     }

@@ -63,7 +63,7 @@ final class Volume: Sendable {
         case FUSE_READ: try read(node, &request, &reply)
         case FUSE_WRITE: try write(node, &request, &reply)
         case FUSE_RELEASE: if node.release() { notices.pages(of: node) }
-        case FUSE_FSYNC: try node.content().sync()
+        case FUSE_FSYNC: try node.sync()
         case FUSE_FALLOCATE: try allocate(node, &request)
         case FUSE_OPENDIR: try openDirectory(node, &reply)
         case FUSE_READDIR: try list(node, &request, &reply, withAttributes: false)

@@ -1,0 +1,1 @@
+def main(directory, programs, rounds): raise SystemExit("later")

@@ -1,0 +1,793 @@
+"""What programs find in a mount of protected files, and what a lock leaves of it.
+
+    mount.py PROGRAMS [WORD]...        PROGRAMS has keychainctl and keychain-mount; with WORDs only checks that have them
+    mount.py PROGRAMS --kills ROUNDS   kills.py
+    mount.py PROGRAMS --speed          speed.py
+
+It prints a line for each check and ends with 1 if one failed. Scripts/check-mount has made what it needs.
+"""
+
+import ctypes
+import errno
+import fcntl
+import mmap
+import os
+import pathlib
+import random
+import resource
+import shutil
+import signal
+import socket
+import sqlite3
+import stat
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+import kills
+import speed
+from world import (CLASSES, PASSCODE, USER, Child, Failure, World, memory_has, refused, require, same, until)
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+CHECKS = []
+GUARDED = ("A", "B")
+CACHED = ("C", "D")
+
+
+def check(name, *arguments):
+    """With arguments the check is made once for each of them."""
+    def add(work):
+        for argument in arguments or (None,):
+            CHECKS.append((name if argument is None else f"{name} ({argument})", work, argument))
+        return work
+    return add
+
+
+def write(path, content):
+    with open(path, "wb") as file:
+        file.write(content)
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def call(function, *words):
+    result = function(*words)
+    if result < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return result
+
+
+# ---- One set of files
+
+
+@check("programs read and write, and the directory below has ciphertext alone", *CLASSES)
+def ciphertext(world, name):
+    marker = os.urandom(32)
+    path = world.mount / name / "letter"
+    control = world.root / "home/letter"
+    world.child(lambda: [write(place, marker * 5000) for place in (path, control)])
+    same(world.child(lambda: read(path)), marker * 5000)
+    require(marker in read(control), "the control does not see plaintext")
+    require(marker not in read(world.below / name / "letter"), "plaintext lies below")
+    found = world.command("file", "class", world.below / name / "letter").stdout
+    require(CLASSES[name] in found, "the class is", found)
+
+
+@check("the command and the mount see one set of files")
+def one_set(world, _):
+    world.child(lambda: write(world.mount / "C/of-mount", b"by the mount"))
+    same(world.command("file", "cat", world.below / "C/of-mount").stdout, "by the mount")
+    world.command("file", "write", world.below / "C/of-command", words="by the command")
+    same(world.child(lambda: read(world.mount / "C/of-command")), b"by the command")
+    # Written in the place of a file that the mount has read, and has open.
+    def follow():
+        with open(world.mount / "C/of-command", "rb") as old:
+            same(old.read(), b"by the command")
+            subprocess.run([world.programs / "keychainctl", "file", "write", world.below / "C/of-command"],
+                           input=b"once more", check=True)
+            time.sleep(1.1)
+            same(read(world.mount / "C/of-command"), b"once more")
+            old.seek(0)
+            same(old.read(), b"by the command", "the open file")
+    world.child(follow)
+
+
+@check("the size is the content's length, and blocks are those below", *CLASSES)
+def size(world, name):
+    def work():
+        path = world.mount / name / "sized"
+        for count in (0, 1, 4096, 16384, 100_001):
+            write(path, b"x" * count)
+            same(os.stat(path).st_size, count)
+        with open(path, "ab") as file:
+            file.write(b"yz")
+            file.flush()
+            same(os.fstat(file.fileno()).st_size, 100_003)
+        return os.stat(path).st_blocks
+    require(world.child(work) * 512 >= 100_003)
+    same(os.stat(world.below / name / "sized").st_size // 4096 > 24, True)
+
+
+@check("a plain file is read as it is, is not written, and is replaced by a protected one")
+def plain(world, _):
+    world.run("sh", "-c", "echo plain > plain; echo plain > saved; echo plain > emptied", cwd=world.below)
+    def work():
+        path = world.mount / "plain"
+        same(read(path), b"plain\n")
+        refused(errno.ENODATA, lambda: os.getxattr(path, "user.keychain.class"), "its class")
+        refused(errno.EPERM, lambda: open(path, "r+b"), "opening it for writing")
+        refused(errno.EPERM, lambda: os.truncate(path, 3), "cutting it")
+        same(read(path), b"plain\n")
+        write(world.mount / "new", b"new")
+        os.rename(world.mount / "new", world.mount / "saved")
+        write(world.mount / "emptied", b"other")
+        return [os.getxattr(world.mount / one, "user.keychain.class") for one in ("saved", "emptied")]
+    same(set(world.child(work)), {CLASSES["C"].encode()})
+    require(b"other" not in read(world.below / "emptied"))
+    require(b"plain" not in read(world.below / "emptied"))
+
+
+@check("classes are read and set as user.keychain.class, of files and of directories")
+def attribute(world, _):
+    def work():
+        directory, path = world.mount / "classes", world.mount / "classes/file"
+        directory.mkdir()
+        refused(errno.ENODATA, lambda: os.getxattr(directory, "user.keychain.class"))
+        write(path, b"content")
+        same(os.getxattr(path, "user.keychain.class").decode(), CLASSES["C"])
+        for value in CLASSES.values():
+            os.setxattr(path, "user.keychain.class", value.encode())
+            os.setxattr(directory, "user.keychain.class", value.encode())
+            write(directory / value, b"new")
+            same([os.getxattr(one, "user.keychain.class").decode() for one in (path, directory, directory / value)],
+                 [value] * 3)
+            require("user.keychain.class" in os.listxattr(path))
+        refused(errno.EINVAL, lambda: os.setxattr(path, "user.keychain.class", b"secret"))
+        refused(errno.EPERM, lambda: os.removexattr(path, "user.keychain.class"))
+        os.removexattr(directory, "user.keychain.class")
+        os.mkdir(directory / "sub")
+        write(directory / "sub/file", b"new")
+        same(os.getxattr(directory / "sub/file", "user.keychain.class").decode(), CLASSES["C"])
+        same(read(path), b"content")
+    world.child(work)
+
+
+# ---- Programs
+
+
+@check("trees are copied, compared and moved", *CLASSES)
+def trees(world, name):
+    world.run("cp", "-a", "/usr/share/perl5/Dpkg", f"mount/{name}/copied")
+    world.run("diff", "-r", "/usr/share/perl5/Dpkg", f"mount/{name}/copied")
+    world.run("rsync", "-a", "/usr/share/perl5/Dpkg/", f"mount/{name}/synced/")
+    found = world.run("rsync", "-aci", "--dry-run", "/usr/share/perl5/Dpkg/", f"mount/{name}/synced/").stdout
+    # This user cannot give files to root.
+    same([line for line in found.splitlines() if line[1:3] != "d." and "c" in line[:3]], [])
+    world.run("tar", "cf", f"mount/{name}/tar", "-C", f"mount/{name}", "copied")
+    world.run("tar", "df", f"mount/{name}/tar", "-C", f"mount/{name}")
+    world.run("mv", f"mount/{name}/copied", f"mount/{name}/moved")
+    world.run("rm", "-r", f"mount/{name}/moved", f"mount/{name}/synced", f"mount/{name}/tar")
+
+
+@check("git commits, clones and checks", *CLASSES)
+def git(world, name):
+    world.run("sh", "-ec", """
+        export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a
+        git init -q -b main origin && cd origin
+        for n in $(seq 200); do echo "$n" > "$n"; done
+        git add . && git commit -qm first && git rm -q 7 && git commit -qm second && git gc -q
+        cd .. && git clone -q origin clone && git -C clone fsck --full --strict
+        [ -z "$(git -C clone status --porcelain)" ] && [ "$(git -C clone rev-list --count HEAD)" = 2 ]
+        rm -rf origin clone""", cwd=world.mount / name)
+
+
+@check("editors save: over the file, beside it, with a backup", *CLASSES)
+def editors(world, name):
+    world.run("sh", "-ec", """
+        printf 'one\\ntwo\\n' > text
+        sed -i s/one/three/ text
+        perl -pi.bak -e s/two/four/ text
+        [ "$(cat text)" = "$(printf 'three\\nfour')" ] && [ "$(cat text.bak)" = "$(printf 'three\\ntwo')" ]
+        cp --backup text.bak text && [ -e text~ ]""", cwd=world.mount / name)
+
+
+@check("SQLite in rollback mode", *CLASSES)
+def rollback(world, name):
+    def work():
+        for mode in ("delete", "truncate", "persist"):
+            base = sqlite3.connect(world.mount / name / f"{mode}.db", isolation_level=None)
+            same(base.execute(f"pragma journal_mode={mode}").fetchone(), (mode,))
+            base.execute("create table t(a)")
+            base.executemany("insert into t values(?)", [(os.urandom(200),) for _ in range(20)])
+            other = sqlite3.connect(world.mount / name / f"{mode}.db", isolation_level=None, timeout=0)
+            base.execute("begin exclusive")
+            try:
+                other.execute("insert into t values(1)")
+                raise Failure("a second writer is not kept out")
+            except sqlite3.OperationalError as error:
+                require("locked" in str(error), error)
+            base.execute("rollback")
+            other.execute("insert into t values(1)")
+            same(base.execute("select count(*) from t").fetchone(), (21,))
+            same(base.execute("pragma integrity_check").fetchone(), ("ok",))
+    world.child(work)
+
+
+@check("SQLite with a write-ahead log: works where mappings may be shared, and is refused cleanly elsewhere", *CLASSES)
+def wal(world, name):
+    def work():
+        path = world.mount / name / "wal.db"
+        base = sqlite3.connect(path, isolation_level=None)
+        if name in GUARDED:
+            base.execute("create table t(a)")
+            try:
+                base.execute("pragma journal_mode=wal")
+                base.execute("insert into t values(1)")
+                raise Failure("a write-ahead log works without shared mappings")
+            except sqlite3.OperationalError:
+                pass
+            base.close()
+            base = sqlite3.connect(path, isolation_level=None)
+            base.execute("pragma locking_mode=exclusive")
+        same(base.execute("pragma journal_mode=wal").fetchone(), ("wal",))
+        base.execute("create table if not exists t(a)")
+        base.executemany("insert into t values(?)", [(one,) for one in range(50)])
+        same(base.execute("select count(*) from t").fetchone(), (50,))
+        same(base.execute("pragma integrity_check").fetchone(), ("ok",))
+    world.child(work)
+
+
+# ---- The lock
+
+
+def residency(mapping, count):
+    """How many pages of a private mapping the system has."""
+    pages = (ctypes.c_ubyte * count)()
+    call(LIBC.mincore, ctypes.c_void_p(mapping), ctypes.c_size_t(count * 4096), pages)
+    return sum(page & 1 for page in pages)
+
+
+def mapped(descriptor, count):
+    LIBC.mmap.restype = ctypes.c_void_p
+    place = LIBC.mmap(None, ctypes.c_size_t(count), mmap.PROT_READ, mmap.MAP_PRIVATE, descriptor, ctypes.c_long(0))
+    require(place not in (None, ctypes.c_void_p(-1).value), "no mapping")
+    return place
+
+
+def dies_of_touching(place):
+    pid = os.fork()
+    if pid == 0:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        ctypes.string_at(place, 1)
+        os._exit(0)
+    _, status = os.waitpid(pid, 0)
+    return os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGBUS
+
+
+@check("after a lock no page of guarded files is in the system's memory, and a mapping of them reads nothing")
+def pages(world, _):
+    count = 64
+    content = os.urandom(count * 4096)
+    def work():
+        places = {}
+        for name in CLASSES:
+            path = world.mount / name / "mapped"
+            write(path, content)
+            descriptor = os.open(path, os.O_RDONLY)
+            places[name] = mapped(descriptor, len(content))
+            same(ctypes.string_at(places[name], len(content)), content)
+            same(residency(places[name], count), count, "pages before the lock,", name)
+        subprocess.run([world.programs / "keychainctl", "lock"], check=True)
+        until(lambda: residency(places["A"], count) == 0, "pages of A after the lock")
+        require(dies_of_touching(places["A"]), "a mapping of A still reads")
+        for name in CACHED:
+            same(residency(places[name], count), count, "pages of the control,", name)
+            same(ctypes.string_at(places[name], len(content)), content)
+        # An open file of class B goes on, until it is closed.
+        same(ctypes.string_at(places["B"], len(content)), content)
+    try:
+        world.child(work)
+    finally:
+        world.unlock()
+
+
+@check("after a lock calls on open files and new ones get EACCES, by class, and work again after the unlock")
+def refusals(world, _):
+    def work():
+        files, paths = {}, {}
+        for name in CLASSES:
+            paths[name] = world.mount / name / "open"
+            write(paths[name], b"content")
+            files[name] = os.open(paths[name], os.O_RDWR)
+        subprocess.run([world.programs / "keychainctl", "lock"], check=True)
+        for name, file in files.items():
+            if name == "A":
+                refused(errno.EACCES, lambda: os.pread(file, 9, 0), "reading A")
+                refused(errno.EACCES, lambda: os.pwrite(file, b"x", 0), "writing A")
+                refused(errno.EACCES, lambda: os.ftruncate(file, 0), "cutting A")
+            else:
+                same(os.pread(file, 9, 0), b"content")
+                same(os.pwrite(file, b"C", 0), 1)
+            if name in GUARDED:
+                refused(errno.EACCES, lambda: open(paths[name]), "opening", name)
+            else:
+                same(read(paths[name]), b"Content")
+            # Names and attributes are those of the directory below.
+            same(os.stat(paths[name]).st_size, 7)
+            os.chmod(paths[name], 0o640)
+            os.rename(paths[name], world.mount / name / "moved")
+            os.rename(world.mount / name / "moved", paths[name])
+            require("open" in os.listdir(world.mount / name))
+        refused(errno.EACCES, lambda: write(world.mount / "A/new", b""), "making a file in A")
+        same(os.path.exists(world.mount / "A/new"), False)
+        write(world.mount / "B/new", b"made while locked")
+        refused(errno.EACCES, lambda: read(world.mount / "B/new"), "opening what was made in B")
+        subprocess.run([world.programs / "keychainctl", "unlock"], input=f"{PASSCODE}\n".encode(), check=True)
+        same(os.pread(files["A"], 9, 0), b"content")
+        same(read(world.mount / "B/new"), b"made while locked")
+        same(read(paths["B"]), b"Content")
+    try:
+        world.child(work)
+    finally:
+        world.unlock()
+
+
+@check("after a lock the mount's process has no plaintext of guarded files")
+def memory(world, _):
+    markers = {name: os.urandom(24) for name in CLASSES}
+    def work():
+        for name, marker in markers.items():
+            write(world.mount / name / "marked", marker * 40_000)
+            same(read(world.mount / name / "marked"), marker * 40_000)
+    world.child(work)
+    pid = world.process()
+    try:
+        world.lock()
+        # Several requests of other files went through the same memory before. Content of C may be there.
+        world.child(lambda: [read(world.mount / "C/marked") for _ in range(10)])
+        require(any(memory_has(pid, markers[name]) for name in CACHED), "the search finds nothing at all")
+        for name in GUARDED:
+            require(not memory_has(pid, markers[name]), "plaintext of", name)
+    finally:
+        world.unlock()
+
+
+@check("a lock waits for no program for long, with files open, mapped and being written")
+def speed_of_lock(world, _):
+    stop = world.root / "home/stop"
+    def work():
+        number = 0
+        with open(world.mount / "A/busy", "wb", 0) as busy, open(world.mount / "C/busy", "wb", 0) as other:
+            while not stop.exists():
+                try:
+                    busy.write(os.urandom(1 << 20))
+                except OSError as error:
+                    same(error.errno, errno.EACCES)
+                    number += 1
+                other.write(b"x" * 4096)
+        return number
+    child = Child(world, work)
+    try:
+        began = time.monotonic()
+        for _ in range(3):
+            world.lock()
+            time.sleep(0.1)
+            world.unlock()
+        require(time.monotonic() - began < 60)
+    finally:
+        stop.touch()
+    require(child.result() > 0, "no write was refused")
+
+
+# ---- POSIX
+
+
+@check("rename takes a place, refuses it, or exchanges", *CLASSES)
+def rename(world, name):
+    def work():
+        one, two = world.mount / name / "one", world.mount / name / "two"
+        def renameat2(flags):
+            call(LIBC.renameat2, -100, os.fsencode(one), -100, os.fsencode(two), flags)
+        write(one, b"1")
+        write(two, b"2")
+        refused(errno.EEXIST, lambda: renameat2(1), "RENAME_NOREPLACE")
+        renameat2(2)
+        same((read(one), read(two)), (b"2", b"1"))
+        with open(two, "rb") as old:
+            os.rename(one, two)
+            same((read(two), old.read(), one.exists()), (b"2", b"1", False))
+    world.child(work)
+
+
+@check("hard and symbolic links, and files without a name", *CLASSES)
+def links(world, name):
+    def work():
+        directory = world.mount / name
+        write(directory / "first", b"first")
+        os.link(directory / "first", directory / "second")
+        same(os.stat(directory / "first").st_nlink, 2)
+        same(os.stat(directory / "first").st_ino, os.stat(directory / "second").st_ino)
+        with open(directory / "second", "ab") as file:
+            file.write(b" and more")
+        same(read(directory / "first"), b"first and more")
+        os.symlink("first", directory / "symbolic")
+        same((os.readlink(directory / "symbolic"), read(directory / "symbolic")), ("first", b"first and more"))
+        os.symlink("x" * 4000, directory / "long")
+        same(len(os.readlink(directory / "long")), 4000)
+        os.symlink("nowhere", directory / "dangling")
+        refused(errno.ENOENT, lambda: read(directory / "dangling"))
+        with open(directory / "first", "r+b") as file:
+            os.unlink(directory / "first")
+            os.unlink(directory / "second")
+            same(os.fstat(file.fileno()).st_nlink, 0)
+            file.write(b"FIRST")
+            file.seek(0)
+            same(file.read(), b"FIRST and more")
+            file.truncate(2)
+            same(os.fstat(file.fileno()).st_size, 2)
+        refused(errno.ENOENT, lambda: read(directory / "first"))
+    world.child(work)
+
+
+@check("two programs add to one file, and no record is lost", *CLASSES)
+def appending(world, name):
+    path = world.mount / name / "log"
+    def work(letter):
+        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        for number in range(150):
+            os.write(file, f"{letter}{number:09}\n".encode())
+    children = [Child(world, lambda letter=letter: work(letter)) for letter in "xyz"]
+    for child in children:
+        child.result()
+    lines = world.child(lambda: read(path)).decode().splitlines()
+    same(sorted(lines), sorted(f"{letter}{number:09}" for letter in "xyz" for number in range(150)))
+    for letter in "xyz":
+        same([line for line in lines if line[0] == letter], [f"{letter}{number:09}" for number in range(150)])
+
+
+@check("content past the system's memory (O_DIRECT)", *CLASSES)
+def direct(world, name):
+    def work():
+        path = world.mount / name / "direct"
+        memory = mmap.mmap(-1, 1 << 20)
+        memory[:] = os.urandom(1 << 20)
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o644)
+        same(os.pwrite(file, memory, 0), 1 << 20)
+        back = mmap.mmap(-1, 1 << 20)
+        same(os.preadv(file, [back], 0), 1 << 20)
+        same(back[:], memory[:])
+        same(read(path), memory[:])
+    world.child(work)
+
+
+@check("shared mappings are written where they may be, and refused elsewhere", *CLASSES)
+def mappings(world, name):
+    def work():
+        path = world.mount / name / "mapping"
+        write(path, b"a" * 20_000)
+        with open(path, "r+b") as file:
+            if name in GUARDED:
+                refused(errno.ENODEV, lambda: mmap.mmap(file.fileno(), 0), "a shared mapping")
+            else:
+                with mmap.mmap(file.fileno(), 0) as mapping:
+                    mapping[10_000:10_005] = b"hello"
+                    mapping.flush()
+                    same(read(path)[9_999:10_006], b"ahelloa")
+            with mmap.mmap(file.fileno(), 0, flags=mmap.MAP_PRIVATE) as own:
+                own[0:1] = b"b"
+                same(own[:2], b"ba")
+            same(read(path)[:2], b"aa")
+        write(world.mount / name / "script", b"#!/bin/sh\necho ran\n")
+        os.chmod(world.mount / name / "script", 0o755)
+        shutil.copy("/bin/true", world.mount / name / "program")
+        same(subprocess.run([world.mount / name / "script"], capture_output=True).stdout, b"ran\n")
+        same(subprocess.run([world.mount / name / "program"]).returncode, 0)
+    world.child(work)
+
+
+@check("random reads, writes, cuts and holes give what a model gives", *CLASSES)
+def model(world, name):
+    def work():
+        chance = random.Random(name)
+        content = bytearray()
+        file = os.open(world.mount / name / "model", os.O_RDWR | os.O_CREAT, 0o644)
+        for step in range(400):
+            place, count = chance.randrange(120_000), chance.choice((1, 100, 4096, 20_000))
+            match chance.randrange(6):
+                case 0 | 1:
+                    new = chance.randbytes(count)
+                    if len(content) < place:
+                        content.extend(bytes(place - len(content)))
+                    content[place:place + count] = new
+                    same(os.pwrite(file, new, place), count)
+                case 2:
+                    same(os.pread(file, count, place), bytes(content[place:place + count]), "step", step)
+                case 3:
+                    content = content[:place] + bytes(max(0, place - len(content)))
+                    os.ftruncate(file, place)
+                case 4:
+                    call(LIBC.fallocate, file, 3, ctypes.c_long(place), ctypes.c_long(count))
+                    end = min(place + count, len(content))
+                    if place < end:
+                        content[place:end] = bytes(end - place)
+                case 5 if name in CACHED and content:
+                    with mmap.mmap(file, 0) as mapping:
+                        same(mapping[place:place + count], bytes(content[place:place + count]))
+                        end = min(place + count, len(content))
+                        if place < end:
+                            mapping[place:end] = content[place:end] = chance.randbytes(end - place)
+            same(os.fstat(file).st_size, len(content), "step", step)
+        os.fsync(file)
+        same(read(world.mount / name / "model"), bytes(content))
+        return bytes(content)
+    content = world.child(work)
+    same(subprocess.run([world.programs / "keychainctl", "file", "cat", world.below / name / "model"], user=USER,
+                        group=USER, env=world.environment, capture_output=True).stdout, content)
+
+
+@check("holes read as zeros and take no room, and space is made or refused", *CLASSES)
+def holes(world, name):
+    def work():
+        file = os.open(world.mount / name / "holes", os.O_RDWR | os.O_CREAT, 0o644)
+        os.ftruncate(file, 1 << 30)
+        os.pwrite(file, b"end", (1 << 30) - 3)
+        same(os.pread(file, 5, 1 << 20), bytes(5))
+        require(os.fstat(file).st_blocks * 512 < 1 << 20, "blocks", os.fstat(file).st_blocks)
+        same(os.lseek(file, 0, os.SEEK_DATA) <= 1 << 30, True)
+        require(os.lseek(file, 0, os.SEEK_HOLE) <= 1 << 30)
+        os.ftruncate(file, 0)
+        os.posix_fallocate(file, 0, 100_000)
+        same(os.fstat(file).st_size, 100_000)
+        call(LIBC.fallocate, file, 1, ctypes.c_long(0), ctypes.c_long(200_000))
+        same(os.fstat(file).st_size, 100_000, "KEEP_SIZE")
+        call(LIBC.fallocate, file, 0x10, ctypes.c_long(50_000), ctypes.c_long(100_000))
+        same(os.fstat(file).st_size, 150_000, "ZERO_RANGE")
+        refused(errno.EOPNOTSUPP, lambda: call(LIBC.fallocate, file, 8, ctypes.c_long(0), ctypes.c_long(4096)))
+        refused(errno.ENOSPC, lambda: call(LIBC.fallocate, file, 0, ctypes.c_long(0), ctypes.c_long(1 << 50)))
+    world.child(work)
+
+
+@check("locks keep other programs out: flock, fcntl and of open files", *CLASSES)
+def locks(world, name):
+    path = world.mount / name / "locked"
+    def holds():
+        file = open(path, "r+b")
+        for work in (lambda: fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB),
+                     lambda: fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 10, 5)):
+            try:
+                work()
+                return False
+            except BlockingIOError:
+                pass
+        return True
+    def work():
+        write(path, b"x" * 100)
+        file = open(path, "r+b")
+        require(not Child(world, holds).result(), "the control is kept out")
+        fcntl.flock(file, fcntl.LOCK_EX)
+        fcntl.lockf(file, fcntl.LOCK_EX, 20, 0)
+        return Child(world, holds).result()
+    require(world.child(lambda: work()), "a second program gets a lock")
+
+
+@check("times, modes, the mask, and attributes of others", *CLASSES)
+def attributes(world, name):
+    def work():
+        path = world.mount / name / "attributes"
+        os.umask(0o027)
+        write(path, b"x")
+        same(stat.S_IMODE(os.stat(path).st_mode), 0o640)
+        os.mkdir(world.mount / name / "sub", 0o777)
+        same(stat.S_IMODE(os.stat(world.mount / name / "sub").st_mode), 0o750)
+        os.chmod(path, 0o400)
+        refused(errno.EACCES, lambda: open(path, "r+b"), "writing without the right")
+        os.chmod(path, 0o600)
+        os.utime(path, ns=(1_234_567_891_123_456_789, 987_654_321_987_654_321))
+        same((os.stat(path).st_atime_ns, os.stat(path).st_mtime_ns), (1_234_567_891_123_456_789, 987_654_321_987_654_321))
+        before = time.time() - 1
+        with open(path, "ab") as file:
+            file.write(b"y")
+            file.flush()
+            written = os.fstat(file.fileno()).st_mtime_ns
+            require(written > before * 1e9, "the time of modification after a write")
+            os.fsync(file.fileno())
+            time.sleep(1.2)
+            same(os.fstat(file.fileno()).st_mtime_ns, written, "the time of modification after fsync")
+        os.setxattr(path, "user.other", b"value")
+        same(os.getxattr(path, "user.other"), b"value")
+        refused(errno.EEXIST, lambda: os.setxattr(path, "user.other", b"2", os.XATTR_CREATE))
+        require("user.other" in os.listxattr(path))
+        os.removexattr(path, "user.other")
+        refused(errno.ENODATA, lambda: os.getxattr(path, "user.other"))
+        refused(errno.EPERM, lambda: os.chown(path, 0, 0), "giving the file away")
+        require(os.statvfs(path).f_bavail > 0 and os.statvfs(path).f_namemax >= 255)
+        same(os.statvfs(path).f_blocks, os.statvfs(world.below).f_blocks)
+    world.child(work)
+
+
+@check("names of all bytes and of 255, pipes and sockets, and large directories")
+def names(world, _):
+    def work():
+        directory = os.fsencode(world.mount / "names")
+        os.mkdir(directory)
+        for name in (b"\xff\xfe", "ä".encode() * 127, b"-", b" ", b"new\nline"):
+            write(directory + b"/" + name, name)
+            same(read(directory + b"/" + name), name)
+        refused(errno.ENAMETOOLONG, lambda: write(directory + b"/" + b"x" * 256, b""))
+        os.mkfifo(directory + b"/pipe")
+        with socket.socket(socket.AF_UNIX) as listener:
+            os.chdir(directory)
+            listener.bind("socket")
+        same(stat.S_ISSOCK(os.stat(directory + b"/socket").st_mode), True)
+        many = directory + b"/many"
+        os.mkdir(many)
+        wanted = {b"%d" % number for number in range(3000)}
+        for name in wanted:
+            os.close(os.open(many + b"/" + name, os.O_CREAT | os.O_WRONLY))
+        found = os.listdir(many)
+        same((len(found), set(found)), (len(wanted), wanted))
+        same(sum(entry.stat().st_size for entry in os.scandir(many)), 0)
+        for name in found:
+            os.unlink(many + b"/" + name)
+        os.rmdir(many)
+    world.child(work)
+
+
+@check("many programs at once")
+def crowd(world, _):
+    def work(seed):
+        chance = random.Random(seed)
+        for _ in range(200):
+            one = world.mount / "C" / f"crowd{chance.randrange(10)}"
+            try:
+                match chance.randrange(6):
+                    case 0: write(one, bytes([seed]) * 5000)
+                    case 1: require(len(set(read(one))) <= 8)
+                    case 2: os.rename(one, world.mount / "C" / f"crowd{chance.randrange(10)}")
+                    case 3: os.unlink(one)
+                    case 4: os.listdir(world.mount / "C")
+                    case 5: os.stat(one)
+            except FileNotFoundError:
+                pass
+    for child in [Child(world, lambda seed=seed: work(seed)) for seed in range(8)]:
+        child.result()
+    world.command("file", "fsck", "--recursive", world.below / "C", check=True)
+
+
+@check("a full disk refuses, loses nothing, and is used again after something is removed")
+def full(world, _):
+    small = world.root / "small"
+    for path in (small, world.root / "point"):
+        path.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size=4m,mode=700,uid={USER},gid={USER}", "none", small], check=True)
+    point = world.root / "point"
+    os.chown(point, USER, USER)
+    world.command("file", "mount", small, point)
+    try:
+        def work():
+            write(point / "kept", b"kept" * 10_000)
+            def fill():
+                with open(point / "filler", "wb", 0) as file:
+                    while True:
+                        file.write(b"x" * 65536)
+            refused(errno.ENOSPC, fill)
+            same(read(point / "kept"), b"kept" * 10_000)
+            same(set(read(point / "filler")), {ord("x")})
+            refused(errno.ENOSPC, lambda: write(point / "more", b"y" * (1 << 20)))
+            os.unlink(point / "filler")
+            write(point / "again", b"z" * (1 << 20))
+            same(read(point / "again"), b"z" * (1 << 20))
+            same(read(point / "kept"), b"kept" * 10_000)
+        world.child(work)
+    finally:
+        world.command("file", "unmount", point)
+        until(lambda: subprocess.run(["umount", small], capture_output=True).returncode == 0)
+
+
+# ---- The mount itself
+
+
+@check("another user, root too, sees nothing")
+def others(world, _):
+    refused(errno.EACCES, lambda: os.listdir(world.mount))
+
+
+@check("two mounts of one directory, one within the other, or over files, are refused")
+def second(world, _):
+    for path in ("other", "below/inner", "filled"):
+        (world.root / path).mkdir()
+        os.chown(world.root / path, USER, USER)
+    (world.root / "filled/file").touch()
+    def fails(*words):
+        result = world.command("file", "mount", *words, check=False)
+        require(result.returncode != 0, *words)
+        return result.stderr
+    require("mounted already" in fails(world.below, world.root / "other"))
+    require("lies in" in fails(world.below, world.below / "inner"))
+    require("not empty" in fails(world.root / "other", world.root / "filled"))
+    require("no directory" in fails(world.below, world.root / "absent"))
+    (world.below / "inner").rmdir()
+
+
+@check("a killed mount is given back by itself, or is replaced by the next one, and nothing is lost")
+def killed(world, _):
+    def work():
+        with open(world.mount / "C/synced", "wb") as file:
+            file.write(b"synced" * 1000)
+            file.flush()
+            os.fsync(file.fileno())
+        write(world.mount / "A/closed", b"closed" * 1000)
+    world.child(work)
+    os.kill(world.process(), signal.SIGKILL)
+    until(lambda: not world.is_mounted(), "the mount point stays")
+    world.begin()
+    same(world.child(lambda: read(world.mount / "C/synced")), b"synced" * 1000)
+    same(world.child(lambda: read(world.mount / "A/closed")), b"closed" * 1000)
+    world.command("file", "fsck", "--recursive", world.below)
+
+
+@check("it ends at SIGTERM with files open, and an unmount is refused meanwhile")
+def ended(world, _):
+    def work():
+        with open(world.mount / "C/held", "wb", 0) as file:
+            file.write(b"held")
+            result = subprocess.run([world.programs / "keychainctl", "file", "unmount", world.mount])
+            require(result.returncode != 0, "an unmount with a file open")
+            file.write(b" on")
+    world.child(work)
+    holder = Child(world, lambda: [open(world.mount / "C/held"), time.sleep(1), None][-1])
+    time.sleep(0.2)
+    os.kill(world.process(), signal.SIGTERM)
+    world.await_end()
+    require(not world.is_mounted())
+    holder.result()
+    world.begin()
+    same(world.child(lambda: read(world.mount / "C/held")), b"held on")
+
+
+@check("the names and the ends of the program itself")
+def program(world, _):
+    mount = world.programs / "keychain-mount"
+    require(world.run(mount, "--version").stdout.strip())
+    same(world.run(mount, "--sideways", check=False).returncode, 64)
+    same(world.run(mount, "one", check=False).returncode, 64)
+    with open(f"/proc/{world.process()}/status") as file:
+        require("CoreDumping:\t0" in file.read())
+    pid = world.process()
+    world.child(lambda: refused(errno.EACCES, lambda: open(f"/proc/{pid}/mem", "rb"), "looking into its memory"))
+
+
+def main():
+    programs, words = sys.argv[1], sys.argv[2:]
+    with tempfile.TemporaryDirectory(prefix="keychain-mount-") as directory:
+        if words[:1] == ["--kills"]:
+            return kills.main(directory, programs, int(words[1]))
+        if words[:1] == ["--speed"]:
+            return speed.main(directory, programs, words[1:])
+        world = World(directory, programs).begin().classes()
+        chosen = [one for one in CHECKS if not words or any(word in one[0] for word in words)]
+        failures = 0
+        try:
+            for name, work, argument in chosen:
+                began = time.monotonic()
+                try:
+                    work(world, argument)
+                    print(f"passed  {name} ({time.monotonic() - began:.1f} s)", flush=True)
+                except Exception as error:
+                    failures += 1
+                    text = str(error) if isinstance(error, Failure) else traceback.format_exc()
+                    print(f"FAILED  {name}: {text}", flush=True)
+        finally:
+            world.end()
+        print(f"{len(chosen) - failures} of {len(chosen)} checks passed")
+        return 1 if failures or not chosen else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+def main(directory, programs, words): raise SystemExit("later")

@@ -1,0 +1,189 @@
+"""A user with a keychain, a directory of protected files and a mount, in the mount namespace of Scripts/check-mount.
+
+The caller is root, which may look into other processes. All that uses the mount runs in children that are an ordinary user.
+"""
+
+import contextlib
+import os
+import pathlib
+import pickle
+import signal
+import subprocess
+import sys
+import time
+import traceback
+
+USER = 65534
+PASSCODE = "four quiet herons"
+CLASSES = {"A": "complete", "B": "complete-unless-open", "C": "complete-until-first-user-authentication", "D": "none"}
+# The longest time of one check. None comes near it.
+LONGEST = 300
+
+
+class Failure(Exception):
+    """Something is not as it has to be."""
+
+
+def require(condition, *words):
+    if not condition:
+        raise Failure(" ".join(str(word) for word in words))
+
+
+def same(found, wanted, *words):
+    require(found == wanted, *words, f"{found!r} instead of {wanted!r}")
+
+
+def refused(number, work, *words):
+    """The work has to fail with this errno value."""
+    try:
+        result = work()
+    except OSError as error:
+        return same(error.errno, number, *words)
+    raise Failure(" ".join(map(str, words)) + f" succeeded: {result!r}")
+
+
+class World:
+    """In the directory of the world: home (HOME), below (the protected files), mount (the mount point)."""
+
+    def __init__(self, directory, programs):
+        self.root = pathlib.Path(directory)
+        self.programs = pathlib.Path(programs)
+        self.below, self.mount = self.root / "below", self.root / "mount"
+        self.store = self.root / "home"
+        for path in (self.below, self.mount, self.store):
+            path.mkdir()
+            os.chown(path, USER, USER)
+        os.chmod(self.root, 0o755)
+        self.environment = {"PATH": f"{programs}:/usr/bin:/bin", "HOME": str(self.store), "LANG": "C.UTF-8"}
+        self.command("passcode", "set", words=f"{PASSCODE}\n{PASSCODE}\n")
+
+    # The user's programs
+
+    def run(self, *words, text="", check=True, **options):
+        # The directory is entered by the user, since root may not.
+        words = ["sh", "-c", 'cd "$0" && exec "$@"', options.pop("cwd", self.root), *words]
+        result = subprocess.run([str(word) for word in words], input=text, text=True, env=self.environment, user=USER,
+                                group=USER, extra_groups=[], cwd="/", capture_output=True, timeout=LONGEST, **options)
+        if check:
+            require(result.returncode == 0, *words, "ended with", result.returncode, result.stderr[-2000:])
+        return result
+
+    def command(self, *words, words_in="", **options):
+        return self.run(self.programs / "keychainctl", *words, text=options.pop("words", words_in), **options)
+
+    def lock(self, *words):
+        self.command("lock", *words)
+
+    def unlock(self):
+        self.command("unlock", words=f"{PASSCODE}\n")
+
+    def child(self, work):
+        """What a child that is the user returns."""
+        return Child(self, work).result()
+
+    # The mount
+
+    def begin(self):
+        self.command("file", "mount", self.below, self.mount)
+        return self
+
+    def process(self):
+        """The number of the process of the mount."""
+        for entry in pathlib.Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+                if b"--report" in words and str(self.below).encode() in words:
+                    return int(entry.name)
+        raise Failure("the mount's process has gone")
+
+    def is_mounted(self):
+        return f" {self.mount} " in pathlib.Path("/proc/self/mountinfo").read_text()
+
+    def end(self):
+        if self.is_mounted():
+            self.command("file", "unmount", self.mount)
+        self.await_end()
+
+    def await_end(self):
+        """Waits until the process of the mount has ended."""
+        until(lambda: not self.has_process(), "the mount's process does not end")
+
+    def has_process(self):
+        try:
+            self.process()
+            return True
+        except Failure:
+            return False
+
+    def classes(self):
+        """Makes a directory of each class in the mount."""
+        def work():
+            for name, value in CLASSES.items():
+                path = self.mount / name
+                path.mkdir(exist_ok=True)
+                os.setxattr(path, "user.keychain.class", value.encode())
+        self.child(work)
+        return self
+
+
+class Child:
+    """A child that is the user, and does some work."""
+
+    def __init__(self, world, work):
+        self.end, other = os.pipe()
+        sys.stdout.flush()
+        self.pid = os.fork()
+        if self.pid:
+            os.close(other)
+            return
+        os.close(self.end)
+        try:
+            signal.alarm(LONGEST)
+            if os.getuid() == 0:
+                os.setgroups([])
+                os.setgid(USER)
+                os.setuid(USER)
+            os.umask(0o022)
+            os.environ.clear()
+            os.environ.update(world.environment)
+            os.chdir(world.root)
+            outcome = ("result", work())
+        except Failure as failure:
+            outcome = ("failure", str(failure))
+        except BaseException:
+            outcome = ("failure", traceback.format_exc())
+        with os.fdopen(other, "wb") as file:
+            pickle.dump(outcome, file)
+        os._exit(0)
+
+    def result(self):
+        with os.fdopen(self.end, "rb") as file:
+            bytes_ = file.read()
+        _, status = os.waitpid(self.pid, 0)
+        require(bytes_, "a child was ended by", status)
+        kind, value = pickle.loads(bytes_)
+        if kind == "failure":
+            raise Failure(value)
+        return value
+
+
+def until(condition, *words):
+    end = time.monotonic() + 60
+    while not condition():
+        require(time.monotonic() < end, *words)
+        time.sleep(0.02)
+
+
+def memory_has(pid, marker):
+    """Whether a process has bytes anywhere in its memory."""
+    with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", 0) as memory:
+        for line in maps:
+            place, rights = line.split()[:2]
+            if "r" not in rights or "[v" in line:
+                continue
+            start, end = (int(part, 16) for part in place.split("-"))
+            with contextlib.suppress(OSError, ValueError, OverflowError):
+                for offset in range(start, end, 16 << 20):
+                    if marker in os.pread(memory.fileno(), min(end - offset, (16 << 20) + len(marker)), offset):
+                        return True
+    return False
