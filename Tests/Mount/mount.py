@@ -297,6 +297,32 @@ def pages(world, _):
         world.unlock()
 
 
+@check("content is kept from one opening to the next, until another program changes it", *CACHED)
+def kept(world, name):
+    path = world.mount / name / "kept"
+    def look():
+        file = os.open(path, os.O_RDONLY)
+        found = residency(mapped(file, 16 * 4096), 16)
+        same(len(set(os.read(file, 1 << 20))), 1)
+        return found
+    def fill():
+        write(path, b"x" * 65536)
+        write(world.mount / name / "other", b"y" * 65536)
+        look()
+        # The attributes are asked for anew, and they are other ones than the kernel knew before the writes.
+        time.sleep(1.1)
+        look()
+    world.child(fill)
+    same(world.child(look), 16, "pages at the second opening")
+    world.run("sh", "-c", f"cat {name}/other > {name}/kept", cwd=world.below)
+    def follow():
+        until(lambda: read(path) == b"y" * 65536, "the change is not seen")
+        write(world.below / name / "moved", read(world.below / name / "other"))
+        os.rename(world.below / name / "moved", world.below / name / "seen")
+        until((path.parent / "seen").exists, "a new name is not seen")
+    world.child(follow)
+
+
 @check("after a lock calls on open files and new ones get EACCES, by class, and work again after the unlock")
 def refusals(world, _):
     def work():
@@ -729,7 +755,7 @@ def killed(world, _):
     world.begin()
     same(world.child(lambda: read(world.mount / "C/synced")), b"synced" * 1000)
     same(world.child(lambda: read(world.mount / "A/closed")), b"closed" * 1000)
-    world.command("file", "fsck", "--recursive", world.below)
+    world.command("file", "fsck", "--recursive", *(world.below / name for name in CLASSES))
 
 
 @check("it ends at SIGTERM with files open, and an unmount is refused meanwhile")

@@ -38,11 +38,12 @@ struct Mount {
         _ files: ProtectedFiles, signals: OpenDescriptor, whenReady: () -> Void
     ) throws(KeychainError) {
         let device = Device(try point.mount(source))
-        let notices = Notices(device)
-        let volume = try refusal { () throws(Refusal) in try Volume(root: directory, files, notices) }
+        let (notices, watch) = (Notices(device), DirectoryWatch())
+        let volume = try refusal { () throws(Refusal) in try Volume(root: directory, files, notices, watch) }
         let session = Session(device, volume)
         try refusal { () throws(Refusal) in try session.begin() }
         try notices.start()
+        try watch?.start(volume.nodes, device)
         let lock = Task.detached { await LockSteps(volume: volume, device: device).follow() }
         defer { lock.cancel() }
         whenReady()

@@ -11,6 +11,9 @@ final class Node: Sendable {
     let number: FileNumber
     /// The kind of file: a value of `S_IFMT`.
     let type: mode_t
+    /// Whether other programs' changes are told. For a directory: those of its entries; for a file: its own, by the name that
+    /// was found last.
+    let isWatched = Atomic(false)
     /// The content, while a program has the file open.
     let use = Mutex(Use())
 

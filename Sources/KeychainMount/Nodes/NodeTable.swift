@@ -32,6 +32,11 @@ final class NodeTable: Sendable {
         return node
     }
 
+    /// The node of a file that the kernel knows already.
+    func node(_ number: FileNumber) -> Node? {
+        state.withLock { state in state.numbers[number].flatMap { state.entries[$0]?.node } }
+    }
+
     /// The node of a file, and counts that the kernel is told of it. Several names of one file are one node.
     ///
     /// - Parameter descriptor: The file, opened to be named. It is kept if the file is a new one.

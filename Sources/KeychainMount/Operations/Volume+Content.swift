@@ -17,7 +17,8 @@ extension Volume {
     /// Content of guarded classes goes past the system's memory, and shared mappings of it are refused.
     private func opened(_ node: Node) -> fuse_open_out {
         let isGuarded = node.use.withLock { $0.isGuarded }
-        return fuse_open_out(fh: 0, open_flags: isGuarded ? UInt32(FOPEN_DIRECT_IO) : 0, padding: 0)
+        let keeps = node.isWatched.load(ordering: .relaxed) ? UInt32(FOPEN_KEEP_CACHE) : 0
+        return fuse_open_out(fh: 0, open_flags: isGuarded ? UInt32(FOPEN_DIRECT_IO) : keeps, padding: 0)
     }
 
     /// Makes a file of the class that its directory gives, and opens it. A refusal leaves no file behind.

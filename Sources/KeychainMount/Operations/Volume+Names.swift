@@ -1,6 +1,7 @@
 internal import CKeychainFuse
 internal import Glibc
 internal import KeychainSystem
+internal import Synchronization
 
 // Names in directories. They are those of the directory below, in clear.
 
@@ -12,7 +13,9 @@ extension Volume {
         let descriptor = OpenDescriptor(opened)
         var status = stat()
         guard fstat(opened, &status) == 0 else { throw .ofSystem() }
-        return nodes.found(descriptor, status)
+        let node = nodes.found(descriptor, status)
+        noteFound(node, isInWatched: status.st_nlink == 1 && directory.isWatched.load(ordering: .relaxed))
+        return node
     }
 
     /// Answers with the node of a name. If that fails, the kernel is not told of it.

@@ -9,13 +9,28 @@ final class Volume: Sendable {
     let nodes: NodeTable
     let files: ProtectedFiles
     let notices: Notices
+    private let watch: DirectoryWatch?
     /// The number of calls in progress that use content of guarded classes.
     let guardedCalls = Atomic(0)
 
-    init(root: OpenDescriptor, _ files: ProtectedFiles, _ notices: Notices) throws(Refusal) {
+    init(
+        root: OpenDescriptor, _ files: ProtectedFiles, _ notices: Notices, _ watch: DirectoryWatch?
+    ) throws(Refusal) {
         nodes = try NodeTable(root: root)
         self.files = files
         self.notices = notices
+        self.watch = watch
+        noteFound(nodes.root, isInWatched: false)
+    }
+
+    /// Begins to watch a directory, and takes note whether changes of a file are told.
+    func noteFound(_ node: Node, isInWatched: Bool) {
+        let isWatched = node.isWatched.load(ordering: .relaxed)
+        if node.type != S_IFDIR {
+            if isWatched != isInWatched { node.isWatched.store(isInWatched, ordering: .relaxed) }
+        } else if !isWatched, let watch, watch.add(node) {
+            node.isWatched.store(true, ordering: .relaxed)
+        }
     }
 
     /// Answers a request.

@@ -40,10 +40,12 @@ final class Device: Sendable {
     }
 
     /// Tells the kernel that a name in a directory may mean something else now.
+    ///
+    /// - Parameter name: The name with a final zero.
     func forget(_ name: [CChar], in directory: UInt64) {
-        let head = fuse_notify_inval_entry_out(parent: directory, namelen: UInt32(name.count), flags: 0)
+        let head = fuse_notify_inval_entry_out(parent: directory, namelen: UInt32(name.count - 1), flags: 0)
         var bytes = withUnsafeBytes(of: head) { Array($0) }
-        bytes += name.map { UInt8(bitPattern: $0) } + [0]
+        bytes += name.map { UInt8(bitPattern: $0) }
         bytes.withUnsafeBytes { notify(FUSE_NOTIFY_INVAL_ENTRY, $0) }
     }
 
