@@ -346,6 +346,14 @@ let package = Package(
             swiftSettings: houseSettings
         ),
         .testTarget(
+            name: "KeychainMountTests",
+            dependencies: [
+                "CKeychainFuse", "DataProtectionCore", "KeychainClient", "KeychainModel", "KeychainMount",
+                "KeychainSystem", "KeychainTestSupport",
+            ],
+            swiftSettings: houseSettings
+        ),
+        .testTarget(
             name: "KeychainWireTests",
             dependencies: ["KeychainModel", "KeychainTestSupport", "KeychainWire"],
             swiftSettings: houseSettings

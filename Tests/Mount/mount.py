@@ -98,6 +98,23 @@ def one_set(world, _):
     world.child(follow)
 
 
+@check("a file that a program writes is not converted below")
+def conversion(world, _):
+    def work():
+        with open(world.mount / "C/busy", "wb", 0) as file:
+            file.write(b"one")
+            result = subprocess.run([world.programs / "keychainctl", "file", "unprotect", world.below / "C/busy"],
+                                    capture_output=True, text=True)
+            require(result.returncode != 0 and "has it open for writing" in result.stderr, result)
+            file.write(b"two")
+        same(read(world.mount / "C/busy"), b"onetwo")
+        subprocess.run([world.programs / "keychainctl", "file", "unprotect", world.below / "C/busy"], check=True)
+        until(lambda: read(world.mount / "C/busy") == b"onetwo", "what became a plain file")
+    world.child(work)
+    same(read(world.below / "C/busy"), b"onetwo")
+    (world.below / "C/busy").unlink()
+
+
 @check("the size is the content's length, and blocks are those below", *CLASSES)
 def size(world, name):
     def work():
@@ -340,6 +357,8 @@ def refusals(world, _):
             else:
                 same(os.pread(file, 9, 0), b"content")
                 same(os.pwrite(file, b"C", 0), 1)
+                os.ftruncate(file, 9)
+                os.ftruncate(file, 7)
             if name in GUARDED:
                 refused(errno.EACCES, lambda: open(paths[name]), "opening", name)
             else:

@@ -28,10 +28,11 @@ struct LockSteps: Sendable {
                 emptyCache()
                 sync()
             case .didBecomeUnavailable:
+                volume.isLocked.store(true, ordering: .relaxed)
                 emptyCache()
                 waitForCalls()
                 emptyCache()
-            case .didBecomeAvailable: break
+            case .didBecomeAvailable: volume.isLocked.store(false, ordering: .relaxed)
             }
         }
     }

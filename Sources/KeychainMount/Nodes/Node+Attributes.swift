@@ -23,7 +23,7 @@ extension Node {
         return length
     }
 
-    /// What the answer to a look-up says.
+    /// The answer to a look-up.
     func entry() throws(Refusal) -> fuse_entry_out {
         fuse_entry_out(
             nodeid: id, generation: 0, entry_valid: Self.patience, attr_valid: Self.patience, entry_valid_nsec: 0,

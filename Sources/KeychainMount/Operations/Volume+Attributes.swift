@@ -23,7 +23,7 @@ extension Volume {
                     descriptor, names(FATTR_UID) ? new.uid : .max, names(FATTR_GID) ? new.gid : .max))
         }
         if names(FATTR_MODE) && chmod(node.path, new.mode & 0o7777) != 0 { throw .ofSystem() }
-        if names(FATTR_SIZE) { try truncate(node, to: new.size) }
+        if names(FATTR_SIZE) { try truncate(node, to: new.size, isOpen: names(FATTR_FH)) }
         if names(FATTR_ATIME) || names(FATTR_MTIME) {
             let times = [
                 Self.time(names(FATTR_ATIME), isNow: names(FATTR_ATIME_NOW), new.atime, new.atimensec),

@@ -111,7 +111,12 @@ extension Volume {
         return try body(content)
     }
 
-    func truncate(_ node: Node, to length: UInt64) throws(Refusal) {
+    /// - Parameter isOpen: Whether the program has the file open. An open file of class B is changed while locked too.
+    func truncate(_ node: Node, to length: UInt64, isOpen: Bool) throws(Refusal) {
+        if isOpen {
+            let writer = try node.content().writer()
+            return try refusing { () throws(DataProtectionError) in try writer.truncate(to: length) }
+        }
         // The content of a plain file may be removed whole.
         let flags = length == 0 ? O_WRONLY | O_TRUNC : O_WRONLY
         try node.withContent(flags, files) { (content) throws(Refusal) in

@@ -1,27 +1,46 @@
 internal import CKeychainFuse
 internal import Glibc
 internal import KeychainSystem
+internal import Synchronization
 
-// Lists of directories. A program's open directory is known by the number of its descriptor here.
+// Lists of directories.
+
+/// The directories that programs have open, by the numbers that the kernel has for them.
+struct OpenDirectories {
+    private var descriptors: [UInt64: OpenDescriptor] = [:]
+    private var last: UInt64 = 0
+
+    mutating func add(_ descriptor: OpenDescriptor) -> UInt64 {
+        last += 1
+        descriptors[last] = descriptor
+        return last
+    }
+
+    func descriptor(_ number: UInt64) -> OpenDescriptor? { descriptors[number] }
+
+    mutating func remove(_ number: UInt64) -> OpenDescriptor? { descriptors.removeValue(forKey: number) }
+}
 
 extension Volume {
     func openDirectory(_ node: Node, _ reply: inout Reply) throws(Refusal) {
-        var opened: Int32 = -1
-        try Refusal.require(ckeychain_fuse_reopen(node.descriptor.number, O_RDONLY | O_DIRECTORY, 0, &opened))
-        try reply.add(fuse_open_out(fh: UInt64(opened), open_flags: 0, padding: 0))
+        let opened = try node.reopened(O_RDONLY | O_DIRECTORY)
+        let number = openDirectories.withLock { $0.add(opened) }
+        try reply.add(fuse_open_out(fh: number, open_flags: 0, padding: 0))
     }
 
     func closeDirectory(_ request: inout Request) throws(Refusal) {
-        close(try descriptor(try request.take(fuse_release_in.self).fh))
+        let number = try request.take(fuse_release_in.self).fh
+        _ = openDirectories.withLock { $0.remove(number) }
     }
 
     func syncDirectory(_ request: inout Request) throws(Refusal) {
-        guard fsync(try descriptor(try request.take(fuse_fsync_in.self).fh)) == 0 else { throw .ofSystem() }
+        let directory = try descriptor(try request.take(fuse_fsync_in.self).fh)
+        guard fsync(directory.number) == 0 else { throw .ofSystem() }
     }
 
-    private func descriptor(_ handle: UInt64) throws(Refusal) -> Int32 {
-        guard let number = Int32(exactly: handle) else { throw Refusal(EBADF) }
-        return number
+    private func descriptor(_ number: UInt64) throws(Refusal) -> OpenDescriptor {
+        guard let found = openDirectories.withLock({ $0.descriptor(number) }) else { throw Refusal(EBADF) }
+        return found
     }
 
     /// Lists entries from a place on, as many as there is room for.
@@ -42,7 +61,7 @@ extension Volume {
                 while true {
                     var count = 0
                     try Refusal.require(
-                        ckeychain_fuse_list(directory, place, list.baseAddress!, list.count, &count))
+                        ckeychain_fuse_list(directory.number, place, list.baseAddress!, list.count, &count))
                     if count == 0 { return }
                     for entry in DirectoryEntries(UnsafeRawBufferPointer(rebasing: list[..<count])) {
                         guard try add(entry, of: node, &reply, within: most, withAttributes) else { return }

@@ -10,8 +10,11 @@ final class Volume: Sendable {
     let files: ProtectedFiles
     let notices: Notices
     private let watch: DirectoryWatch?
+    let openDirectories = Mutex(OpenDirectories())
     /// The number of calls in progress that use content of guarded classes.
     let guardedCalls = Atomic(0)
+    /// Whether the keychain was locked when that was last told.
+    let isLocked: Atomic<Bool>
 
     init(
         root: OpenDescriptor, _ files: ProtectedFiles, _ notices: Notices, _ watch: DirectoryWatch?
@@ -20,6 +23,7 @@ final class Volume: Sendable {
         self.files = files
         self.notices = notices
         self.watch = watch
+        isLocked = Atomic(!files.isProtectedDataAvailable)
         noteFound(nodes.root, isInWatched: false)
     }
 
@@ -77,7 +81,9 @@ final class Volume: Sendable {
         case FUSE_CREATE: try create(in: node, &request, &reply)
         case FUSE_READ: try read(node, &request, &reply)
         case FUSE_WRITE: try write(node, &request, &reply)
-        case FUSE_RELEASE: if node.release() { notices.pages(of: node) }
+        case FUSE_RELEASE:
+            // An open file of class B has been read since the lock.
+            if node.release() && isLocked.load(ordering: .relaxed) { notices.pages(of: node) }
         case FUSE_FSYNC: try node.sync()
         case FUSE_FALLOCATE: try allocate(node, &request)
         case FUSE_OPENDIR: try openDirectory(node, &reply)

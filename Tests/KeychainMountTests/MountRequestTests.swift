@@ -1,0 +1,122 @@
+import CKeychainFuse
+import Foundation
+import KeychainTestSupport
+import Testing
+
+@testable import KeychainMount
+
+/// The bytes of requests, of lists of directories and of changes in directories: nothing is taken beyond their end.
+@Suite struct MountRequestTests {
+    private func request(_ opcode: fuse_opcode, _ arguments: Data, length: Int? = nil) -> Data {
+        var header = fuse_in_header()
+        header.opcode = opcode.rawValue
+        header.len = UInt32(length ?? MemoryLayout<fuse_in_header>.size + arguments.count)
+        return withUnsafeBytes(of: header) { Data($0) } + arguments
+    }
+
+    @Test func aRequestHasTheLengthThatItsHeaderClaims() {
+        func isRequest(_ bytes: Data) -> Bool { bytes.withUnsafeBytes { Request($0) } != nil }
+        #expect(isRequest(request(FUSE_LOOKUP, Data("name\0".utf8))))
+        #expect(!isRequest(request(FUSE_LOOKUP, Data("name\0".utf8), length: 44)))
+        #expect(!isRequest(request(FUSE_LOOKUP, Data("name\0".utf8), length: 46)))
+        #expect(!isRequest(Data(request(FUSE_LOOKUP, Data()).prefix(39))))
+        #expect(!isRequest(Data()))
+    }
+
+    @Test func argumentsAreTakenInTheirOrderAndNotBeyondTheEnd() throws {
+        let bytes = request(FUSE_MKDIR, Data([1, 2, 3, 4, 5, 6, 7, 8]) + Data("name\0rest".utf8))
+        try bytes.withUnsafeBytes { bytes in
+            var request = try #require(Request(bytes))
+            #expect(try request.take(UInt32.self) == 0x0403_0201)
+            #expect(try request.take(UInt32.self) == 0x0807_0605)
+            #expect(String(cString: try request.takeName()) == "name")
+            #expect(Data(try request.takeBytes(2)) == Data("re".utf8))
+            #expect(throws: Refusal(EINVAL)) { _ = try request.takeBytes(3) }
+            #expect(throws: Refusal(EINVAL)) { _ = try request.takeBytes(-1) }
+            #expect(throws: Refusal(EINVAL)) { _ = try request.take(UInt32.self) }
+            // Without a zero it is no text, and nothing of it is taken.
+            #expect(throws: Refusal(EINVAL)) { _ = try request.takeText() }
+            #expect(Data(try request.takeBytes(2)) == Data("st".utf8))
+        }
+    }
+
+    @Test(arguments: ["", ".", "..", "a/b", "/", "../a"])
+    func aNameThatLeadsElsewhereIsRefused(_ name: String) throws {
+        try request(FUSE_LOOKUP, Data(name.utf8) + [0]).withUnsafeBytes { bytes in
+            var request = try #require(Request(bytes))
+            #expect(throws: Refusal(EINVAL)) { _ = try request.takeName() }
+        }
+    }
+
+    @Test func anAnswerIsNotLongerThanItsMemory() throws {
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 32, alignment: 8)
+        defer { memory.deallocate() }
+        var reply = Reply(in: memory)
+        try reply.add(UInt64(7))
+        reply.add(100)
+        #expect(reply.payload == 16)
+        // The compiler does not let a value that cannot be copied into a closure.
+        do throws(Refusal) {
+            try reply.add(UInt8(1))
+            Issue.record("there was no room")
+        } catch {
+            #expect(error == Refusal(ERANGE))
+        }
+        let whole = Data(reply.finished(5, nil))
+        #expect(whole.count == 32 && whole[0] == 32 && whole[8] == 5)
+        let refused = Data(reply.finished(5, Refusal(EACCES)))
+        #expect(refused.count == 16 && refused[4...7] == Data([0xf3, 0xff, 0xff, 0xff]))
+    }
+
+    @Test func entriesOfADirectoryEndWithTheirBytes() {
+        func entry(_ name: String, size: UInt16) -> Data {
+            var bytes = Data(repeating: 0, count: 18)
+            bytes[0] = 9
+            bytes[8] = 77
+            (bytes[16], bytes[17]) = (UInt8(size & 0xff), UInt8(size >> 8))
+            bytes += [4] + Data(name.utf8)
+            return bytes + Data(repeating: 0, count: max(0, Int(size) - bytes.count))
+        }
+        func names(_ bytes: Data) -> [String] {
+            bytes.withUnsafeBytes { bytes in DirectoryEntries(bytes).map { String(cString: $0.name) } }
+        }
+        #expect(names(entry("one", size: 24) + entry("two", size: 32)) == ["one", "two"])
+        #expect(names(entry("one", size: 24) + entry("two", size: 32).dropLast()) == ["one"])
+        #expect(names(entry("one", size: 22)) == [])  // no zero
+        #expect(names(entry("one", size: 0)) == [])
+        #expect(names(Data([1, 2, 3])) == [])
+    }
+
+    @Test func changesOfADirectoryEndWithTheirBytes() throws {
+        func event(_ mask: UInt64, handle: Int, name: String) -> Data {
+            var record = Data([2, 0, 0, 0]) + Data(repeating: 1, count: 8)
+            record += withUnsafeBytes(of: UInt32(handle)) { Data($0) } + Data([5, 0, 0, 0])
+            record += Data(repeating: 6, count: min(handle, 64)) + Data(name.utf8) + [0]
+            var event = withUnsafeBytes(of: UInt32(24 + record.count)) { Data($0) } + Data([3, 0, 24, 0])
+            event += withUnsafeBytes(of: mask) { Data($0) } + Data([0xff, 0xff, 0xff, 0xff, 42, 0, 0, 0])
+            return event + record
+        }
+        func changes(_ bytes: Data) -> [DirectoryChange] {
+            bytes.withUnsafeBytes { Array(DirectoryChanges($0)) }
+        }
+        let both = changes(event(0x2, handle: 8, name: "file") + event(0x100, handle: 8, name: "new"))
+        #expect(both.map(\.isOfNames) == [false, true])
+        #expect(both.map { String(cString: $0.name) } == ["file", "new"])
+        #expect(both.allSatisfy { $0.process == 42 && $0.directory.count == 16 && !$0.isLost })
+        #expect(changes(event(0x4000, handle: 8, name: "")).map(\.isLost) == [true])
+        #expect(changes(event(0x2, handle: 1 << 30, name: "file")).map(\.name) == [[]])
+        #expect(changes(event(0x2, handle: 8, name: "file").dropLast()) == [])
+        #expect(changes(Data(repeating: 0, count: 24)) == [])
+    }
+
+    @Test func wordsOfTheCommandLine() {
+        #expect(MountWords(["a", "b"])?.point == "b")
+        #expect(MountWords(["--foreground", "--store", "s", "--", "-a", "b"])?.directory == "-a")
+        #expect(MountWords(["--version"])?.isVersion == true)
+        for words in [
+            [], ["a"], ["a", "b", "c"], ["-x", "a", "b"], ["--store"], ["--report", "x", "a", "b"], ["a", ""],
+        ] {
+            #expect(MountWords(words) == nil)
+        }
+    }
+}
