@@ -25,6 +25,7 @@ import traceback
 import client
 import kills
 import look_ups
+import neighbours
 from client import Client
 from world import (LIBC, PYTHON, Broken, Child, Naive, World, ask_naive, attempt, call, done, fork,
                    is_reached, status)
@@ -1111,7 +1112,10 @@ def main():
         prepare(world)
         if words[:1] == ["--kills"]:
             return kills.run(world, int(words[1]))
-        return look_ups.run(world) if words == ["--look-ups"] else try_all(world, words, wants_all)
+        for option, measurement in {"--look-ups": look_ups, "--neighbours": neighbours}.items():
+            if words == [option]:
+                return measurement.run(world)
+        return try_all(world, words, wants_all)
     finally:
         world.close()
 
