@@ -430,6 +430,9 @@ def speed_of_lock(world, _):
     require(child.result() > 0, "no write was refused")
 
 
+OF_THE_LOCK = (pages, refusals, memory, speed_of_lock, ciphertext)
+
+
 # ---- POSIX
 
 
@@ -815,23 +818,34 @@ def main():
             return kills.main(directory, programs, int(words[1]))
         if words[:1] == ["--speed"]:
             return speed.main(directory, programs, words[1:])
-        world = World(directory, programs).begin().classes()
-        chosen = [one for one in CHECKS if not words or any(word in one[0] for word in words)]
-        failures = 0
-        try:
-            for name, work, argument in chosen:
-                began = time.monotonic()
-                try:
-                    work(world, argument)
-                    print(f"passed  {name} ({time.monotonic() - began:.1f} s)", flush=True)
-                except Exception as error:
-                    failures += 1
-                    text = str(error) if isinstance(error, Failure) else traceback.format_exc()
-                    print(f"FAILED  {name}: {text}", flush=True)
-        finally:
-            world.end()
-        print(f"{len(chosen) - failures} of {len(chosen)} checks passed")
-        return 1 if failures or not chosen else 0
+        # What depends on the keychain's host is tried with a daemon too.
+        again = [(f"{name}, with a daemon", work, argument) for name, work, argument in CHECKS if work in OF_THE_LOCK]
+        outcomes = []
+        for checks, has_daemon in ((CHECKS, False), (again, True)):
+            chosen = [one for one in checks if not words or any(word in one[0] for word in words)]
+            if not chosen:
+                continue
+            root = pathlib.Path(directory, "daemon" if has_daemon else "embedded")
+            root.mkdir()
+            world = World(root, programs, has_daemon).begin().classes()
+            try:
+                outcomes += [outcome(world, *one) for one in chosen]
+            finally:
+                world.end()
+        print(f"{outcomes.count(True)} of {len(outcomes)} checks passed")
+        return 0 if outcomes and all(outcomes) else 1
+
+
+def outcome(world, name, work, argument):
+    began = time.monotonic()
+    try:
+        work(world, argument)
+        print(f"passed  {name} ({time.monotonic() - began:.1f} s)", flush=True)
+        return True
+    except Exception as error:
+        text = str(error) if isinstance(error, Failure) else traceback.format_exc()
+        print(f"FAILED  {name}: {text}", flush=True)
+        return False
 
 
 if __name__ == "__main__":

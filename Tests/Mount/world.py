@@ -45,16 +45,24 @@ def refused(number, work, *words):
 class World:
     """In the directory of the world: home (HOME), below (the protected files), mount (the mount point)."""
 
-    def __init__(self, directory, programs):
+    def __init__(self, directory, programs, has_daemon=False):
         self.root = pathlib.Path(directory)
         self.programs = pathlib.Path(programs)
         self.below, self.mount = self.root / "below", self.root / "mount"
-        self.store = self.root / "home"
+        self.store, self.daemon = self.root / "home", None
         for path in (self.below, self.mount, self.store):
             path.mkdir()
             os.chown(path, USER, USER)
-        os.chmod(self.root, 0o755)
+        for path in (self.root, self.root.parent):
+            os.chmod(path, 0o755)
         self.environment = {"PATH": f"{programs}:/usr/bin:/bin", "HOME": str(self.store), "LANG": "C.UTF-8"}
+        if has_daemon:
+            socket, store = self.root / "home/socket", self.root / "home/store"
+            self.environment["KEYCHAIN_HOST"] = f"unix:{socket}"
+            self.daemon = subprocess.Popen([self.programs / "keychaind", "--user", "--socket", socket, "--store", store,
+                                            "--device-key", self.root / "home/device", "--log-level", "error"],
+                                           env=self.environment, user=USER, group=USER, extra_groups=[])
+            until(socket.exists, "the daemon does not begin")
         self.command("passcode", "set", words=f"{PASSCODE}\n{PASSCODE}\n")
 
     # The user's programs
@@ -103,6 +111,9 @@ class World:
         if self.is_mounted():
             self.command("file", "unmount", self.mount)
         self.await_end()
+        if self.daemon:
+            self.daemon.terminate()
+            self.daemon.wait()
 
     def await_end(self):
         """Waits until the process of the mount has ended."""
