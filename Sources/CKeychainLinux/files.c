@@ -49,8 +49,31 @@ int ckeychain_is_byte_locked(int descriptor, int64_t offset, int *is_locked) {
     return 0;
 }
 
+static _Thread_local int longest_lock_wait;
+
+void ckeychain_limit_lock_waits(int milliseconds) { longest_lock_wait = milliseconds; }
+
+/// The kernel's own wait has no limit, so the lock is tried until the time is over.
+static int try_range_lock(int descriptor, struct flock *range) {
+    for (int waited = 0;; waited++) {
+        if (fcntl(descriptor, F_OFD_SETLK, range) == 0) {
+            return 0;
+        }
+        if (errno != EAGAIN && errno != EACCES && errno != EINTR) {
+            return errno;
+        }
+        if (waited >= longest_lock_wait) {
+            return ETIMEDOUT;
+        }
+        (void)usleep(1000);
+    }
+}
+
 static int set_range_lock(int descriptor, short kind, int64_t count, int command) {
     struct flock range = {.l_type = kind, .l_whence = SEEK_SET, .l_start = 0, .l_len = (off_t)count};
+    if (command == F_OFD_SETLKW && longest_lock_wait > 0) {
+        return try_range_lock(descriptor, &range);
+    }
     while (fcntl(descriptor, command, &range) != 0) {
         if (errno != EINTR) {
             return errno;

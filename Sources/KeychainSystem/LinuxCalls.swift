@@ -60,6 +60,7 @@
 
 @_extern(c) package func ckeychain_file_system_type(_ descriptor: CInt, _ type: UnsafeMutablePointer<Int64>) -> CInt
 
+@_extern(c) package func ckeychain_limit_lock_waits(_ milliseconds: CInt)
 @_extern(c) package func ckeychain_await_lock(_ descriptor: CInt, _ count: Int64) -> CInt
 
 @_extern(c) package func ckeychain_try_lock(_ descriptor: CInt, _ count: Int64) -> CInt

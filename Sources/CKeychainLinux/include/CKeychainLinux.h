@@ -93,6 +93,9 @@ int ckeychain_is_byte_locked(int descriptor, int64_t offset, int *_Nonnull is_lo
 /// as no other has them locked. Closing the descriptor gives them free.
 int ckeychain_await_lock(int descriptor, int64_t count);
 
+/// From now on no wait of this thread for such a lock is longer than this: ETIMEDOUT. 0: there is no limit, as at first.
+void ckeychain_limit_lock_waits(int milliseconds);
+
 /// Locks them without waiting: EAGAIN or EACCES if another open file has one of them locked.
 int ckeychain_try_lock(int descriptor, int64_t count);
 

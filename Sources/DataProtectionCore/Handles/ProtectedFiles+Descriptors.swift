@@ -69,7 +69,8 @@ extension ProtectedFiles {
         NewFile(key: try keys.ask(.make(protection.fileClass, fileID: UUID()), path))
     }
 
-    /// Makes a file without content of an empty file. If another program has done so meanwhile, that file is opened.
+    /// Makes a file without content of an empty file, or of a plain one whose content is not wanted any more. If another
+    /// program has made a protected one of it meanwhile, that file is opened.
     ///
     /// - Parameter descriptor: The file, open for reading and writing. The handle closes it, also if this call throws.
     package func make(
@@ -82,7 +83,8 @@ extension ProtectedFiles {
         let failure = ckeychain_await_lock(descriptor, count)
         guard failure == 0 else { throw .system("lock", path, errno: failure) }
         defer { _ = ckeychain_unlock(descriptor, count) }
-        guard try FilePath.size(of: descriptor, path) == 0 else {
+        let kind = try Self.kind(of: descriptor, path)
+        guard kind == .empty || kind == .plain else {
             let sealed = SealedFile(file, path, environment)
             let handle = ProtectedFileHandle(sealed, open, appends: false, madeIn: nil)
             _ = try sealed.current()
@@ -91,6 +93,10 @@ extension ProtectedFiles {
         let key = OpenFileKey(
             try KeyMaterial(new.key.key, path), fileID: new.key.wrapped.fileID, bootID: environment.bootID)
         try SealedFile.writeFirstPage(of: new.key.wrapped, key, chunkBits, to: descriptor, path, files)
+        // The header is there first, so that nothing is lost where there is no space for it.
+        if kind == .plain && files.truncate(descriptor, to: FileFormat.headerByteCount) != 0 {
+            throw .system("write", path)
+        }
         let sealed = SealedFile(file, path, environment, key: key)
         let handle = ProtectedFileHandle(sealed, open, appends: false, madeIn: nil)
         _ = try sealed.current()

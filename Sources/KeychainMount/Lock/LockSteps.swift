@@ -16,56 +16,69 @@ internal import Synchronization
 struct LockSteps: Sendable {
     /// The grace of a call, and a second.
     private static let longest = Duration.seconds(11)
+    /// The keychain waits three seconds after the announcement, for both parts of the first step.
+    private static let ofAnnouncement = Duration.milliseconds(1_200)
+
+    /// With a daemon, a call may still begin for 20 ms after the lock. In microseconds.
+    private static let lateness: UInt32 = 50_000
 
     let volume: Volume
     let device: Device
 
-    /// Follows the keychain until the task is cancelled.
+    /// Follows the keychain until the task is cancelled. A file that another program keeps locked does not hold it up.
     func follow() async {
         for await change in volume.files.protectedDataChanges {
             switch change {
             case .willBecomeUnavailable:
-                emptyCache()
-                sync()
+                emptyCache(within: Self.ofAnnouncement)
+                sync(within: Self.ofAnnouncement)
             case .didBecomeUnavailable:
                 volume.isLocked.store(true, ordering: .relaxed)
-                emptyCache()
+                emptyCache(within: Self.longest)
+                usleep(Self.lateness)
                 waitForCalls()
-                emptyCache()
+                emptyCache(within: Self.longest)
             case .didBecomeAvailable: volume.isLocked.store(false, ordering: .relaxed)
             }
         }
     }
 
-    /// Waits until no call uses guarded content. Calls that are refused count too, for a moment.
+    /// Waits until the calls in progress have ended. New ones go on meanwhile, in other classes for instance, so it ends also
+    /// when the grace is over.
     private func waitForCalls() {
         let end = ContinuousClock.now + Self.longest
-        while volume.guardedCalls.load(ordering: .relaxed) > 0, .now < end { usleep(10_000) }
+        while volume.calls.load(ordering: .relaxed) > 0, .now < end { usleep(10_000) }
     }
 
-    /// Has the kernel give up its pages of all guarded files. Pages that a program has changed are written first, by the
-    /// threads that answer.
-    private func emptyCache() {
-        for node in volume.nodes.all where node.mayHaveGuardedPages { device.forget(node.id, withPages: true) }
+    /// Has the kernel give up its pages. Pages that a program has changed are written first, by the threads that answer.
+    ///
+    /// - Parameter isOfAll: Whether pages of all classes go, as at the end of the mount.
+    func emptyCache(isOfAll: Bool = false, within limit: Duration) {
+        let nodes = volume.nodes.all.filter { isOfAll ? $0.mayHavePages : $0.mayHaveGuardedPages }
+        NodeWork.run(nodes, within: limit) { device.forget($0.id, withPages: true) }
     }
 
-    private func sync() {
-        for node in volume.nodes.all {
+    private func sync(within limit: Duration) {
+        let nodes = volume.nodes.all.filter { node in node.use.withLock { $0.isGuarded && $0.content != nil } }
+        let files = volume.files
+        NodeWork.run(nodes, within: limit) { node in
+            ckeychain_limit_lock_waits(1_000)
             // A disk that refuses is reported by the program's own fsync(2).
-            if node.use.withLock({ $0.isGuarded && $0.content != nil }) { try? node.sync() }
+            try? node.sync(files)
         }
     }
 }
 
 extension Node {
-    /// Whether the kernel may have pages of a guarded class. Another program may have changed the class.
+    fileprivate var mayHavePages: Bool { isRegular && use.withLock { $0.mayHavePages } }
+
+    /// Whether the kernel may have pages of a guarded class. Another program may have changed the class. A file that cannot
+    /// be looked at counts as guarded.
     fileprivate var mayHaveGuardedPages: Bool {
-        let (mayHavePages, isGuarded) = use.withLock { ($0.mayHavePages, $0.isGuarded) }
-        guard isRegular, mayHavePages else { return false }
-        guard !isGuarded, let file = try? reopened(O_RDONLY, keepsTime: true),
-            case .protected(let protection, _) = try? ProtectedFiles.kind(of: file.number, path)
-        else { return isGuarded }
-        use.withLock { $0.isGuarded = protection.isGuarded }
-        return protection.isGuarded
+        guard mayHavePages else { return false }
+        if use.withLock({ $0.isGuarded }) { return true }
+        guard let kind = try? kind() else { return true }
+        if case .protected(let protection, _) = kind { return protection.isGuarded }
+        return kind == .damaged
     }
 }

@@ -1,38 +1,86 @@
 internal import Glibc
 internal import KeychainModel
 internal import KeychainSystem
+internal import Synchronization
 
-/// Notices to the kernel, sent one after the other by a thread of their own: the kernel may need answers before it is done
-/// with one.
+/// Notices to the kernel, sent by threads that answer nothing: the kernel may need answers before it is done with one.
 final class Notices: @unchecked Sendable {  // ``change`` guards the variables
     private let device: Device
     private let change = Condition()
     private var waiting: Set<UInt64> = []
-    private var order: [UInt64] = []
+    private var order: [@Sendable (Device) -> Void] = []
 
     init(_ device: Device) { self.device = device }
 
     func start() throws(KeychainError) {
-        try WorkerThread.start("keychain notice") { [self] in
-            while true { device.forget(next(), withPages: true) }
+        try WorkerThread.start("keychain notice") { [self] in while true { next()(device) } }
+    }
+
+    private func next() -> @Sendable (Device) -> Void {
+        change.withLock {
+            while order.isEmpty { change.wait() }
+            return order.removeFirst()
         }
     }
 
-    private func next() -> UInt64 {
+    /// Does something on the thread for notices, soon.
+    func later(_ work: @escaping @Sendable (Device) -> Void) {
         change.withLock {
-            while order.isEmpty { change.wait() }
-            let next = order.removeFirst()
-            waiting.remove(next)
-            return next
+            order.append(work)
+            change.signal()
         }
     }
 
     /// Has the kernel give up the pages and the attributes of a file, soon.
     func pages(of node: Node) {
-        change.withLock {
-            guard waiting.insert(node.id).inserted else { return }
-            order.append(node.id)
-            change.signal()
+        let id = node.id
+        guard change.withLock({ waiting.insert(id).inserted }) else { return }
+        later { [self] device in
+            _ = change.withLock { waiting.remove(id) }
+            device.forget(id, withPages: true)
+        }
+    }
+}
+
+/// The same work for each of many nodes, on threads of its own, for a limited time.
+final class NodeWork: Sendable {
+    /// More than there are threads that answer. A call that waits for another program holds up one node, and the rest go on.
+    private static let mostThreads = 40
+
+    private struct State {
+        var rest: [Node]
+        var undone: Int
+    }
+    private let state: Mutex<State>
+    private let end = Condition()
+
+    private init(_ nodes: [Node]) { state = Mutex(State(rest: nodes, undone: nodes.count)) }
+
+    /// - Parameter limit: When it is over, the call returns, and the work that is left goes on.
+    static func run(_ nodes: [Node], within limit: Duration, _ body: @escaping @Sendable (Node) -> Void) {
+        let work = NodeWork(nodes)
+        let count = min(nodes.count, mostThreads)
+        let started = (0..<count).count { _ in
+            let start = { () throws(KeychainError) in
+                try WorkerThread.start("keychain lock") { work.run(body) }
+            }
+            return (try? start()) != nil
+        }
+        // The user may have no more threads.
+        if started == 0 { return work.run(body) }
+        let time = ContinuousClock.now + limit
+        work.end.withLock {
+            while work.state.withLock({ $0.undone > 0 }), work.end.wait(until: time) {}
+        }
+    }
+
+    private func run(_ body: (Node) -> Void) {
+        while let node = state.withLock({ $0.rest.popLast() }) {
+            body(node)
+            end.withLock {
+                state.withLock { $0.undone -= 1 }
+                end.broadcast()
+            }
         }
     }
 }

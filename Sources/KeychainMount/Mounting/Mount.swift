@@ -13,17 +13,23 @@ struct Mount {
     /// Makes sure that the directory can be mounted there, and is mounted nowhere else.
     init(_ directory: String, at point: String) throws(KeychainError) {
         self.point = try MountPoint(point)
-        source = try MountPoint.real(directory)
-        for (inner, outer) in [(self.point.path, source), (source, self.point.path)]
-        where (inner + "/").hasPrefix(outer + "/") {
-            throw KeychainError(.parameter, message: "\(inner) lies in \(outer): one of them has to be elsewhere")
+        let source = try MountPoint.real(directory)
+        self.source = source
+        if Ancestors.overlap(self.point.path, source) {
+            throw KeychainError(
+                .parameter,
+                message: "\(source) and \(self.point.path) lie in each other: one of them has to be elsewhere")
+        }
+        // Two mounts would keep different pages of one file.
+        if let other = Ancestors.mounted().first(where: { Ancestors.overlap($0, source) }) {
+            throw KeychainError(.parameter, message: "\(other) is mounted already")
         }
         let opened = open(source, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard opened >= 0 else {
             throw KeychainError(.parameter, message: "cannot open \(source): \(String(cString: strerror(errno)))")
         }
         self.directory = OpenDescriptor(opened)
-        // Two mounts would keep different pages of one file. The lock ends with this process.
+        // Of two that begin at once, one gets the lock. It ends with this process.
         guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
             throw KeychainError(.parameter, message: "\(source) is mounted already")
         }
@@ -44,15 +50,19 @@ struct Mount {
         try refusal { () throws(Refusal) in try session.begin() }
         try notices.start()
         try watch?.start(volume.nodes, device)
-        let lock = Task.detached { await LockSteps(volume: volume, device: device).follow() }
+        let steps = LockSteps(volume: volume, device: device)
+        let lock = Task.detached { await steps.follow() }
         defer { lock.cancel() }
         whenReady()
-        let (point, watcher) = (point, try point.startWatcher())
+        let (point, below, watcher) = (point, directory, try point.startWatcher())
         try WorkerThread.start("keychain signal") {
             var wait = pollfd(fd: signals.number, events: Int16(POLLIN), revents: 0)
             while poll(&wait, 1, -1) < 1 {}
-            // Programs that use files there do not keep this one from ending.
-            try? point.unmount(lazily: true)
+            // Programs that use files there do not keep this one from ending. What they have changed in mapped pages is
+            // written before.
+            guard (try? point.unmount(lazily: true)) != nil else { exit(1) }
+            steps.emptyCache(isOfAll: true, within: .seconds(10))
+            _ = ckeychain_sync_all(below.number)
             MountPoint.calmWatcher(watcher)
             exit(0)
         }

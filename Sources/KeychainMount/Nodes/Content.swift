@@ -39,14 +39,10 @@ enum Content: Sendable {
         return handle
     }
 
-    fileprivate func sync() throws(Refusal) {
-        switch self {
-        case .plain(let descriptor):
-            guard fsync(descriptor.number) == 0 else { throw .ofSystem() }
-        case .sealed(let handle, let mayWrite):
-            if !mayWrite { return }
-            try refusing { () throws(DataProtectionError) in try handle.sync() }
-        }
+    /// Whether the class is a guarded one at this moment. What cannot be found out counts as guarded.
+    var isGuarded: Bool {
+        guard case .sealed(let handle, _) = self else { return false }
+        return (try? handle.protection.isGuarded) ?? true
     }
 }
 
@@ -58,72 +54,70 @@ extension Node {
     ///   written.
     func open(_ flags: Int32, _ files: ProtectedFiles) throws(Refusal) {
         let writes = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
-        try use.withLock { use throws(Refusal) in
-            if let content = use.content, content.mayWrite || !writes {
-                try content.requireOpening()
-            } else {
-                use.isGuarded = try load(writes, truncates: flags & O_TRUNC != 0, files, &use.content) || use.isGuarded
+        try opening.withLock { () throws(Refusal) in
+            // Counted first, so that no other program's closing closes it meanwhile.
+            let present = use.withLock { use in
+                use.opens += 1
+                return use.content
             }
-            if flags & O_TRUNC != 0, let writer = try use.content?.writer() {
-                try refusing { () throws(DataProtectionError) in try writer.truncate(to: 0) }
+            do throws(Refusal) {
+                let content: Content
+                if let present, present.mayWrite || !writes {
+                    try present.requireOpening()
+                    content = present
+                } else {
+                    content = try load(writes, replaces: flags & O_TRUNC != 0, files)
+                }
+                if flags & O_TRUNC != 0 {
+                    let writer = try content.writer()
+                    try refusing { () throws(DataProtectionError) in try writer.truncate(to: 0) }
+                }
+                noteOpen(content)
+            } catch {
+                release()
+                throw error
             }
-            use.opens += 1
+        }
+    }
+
+    private func noteOpen(_ content: Content) {
+        let isGuarded = content.isGuarded
+        use.withLock { use in
+            use.content = content
+            use.isGuarded = isGuarded
             use.mayHavePages = true
         }
     }
 
     /// Opens a file that was just made and is empty.
-    func open(made handle: ProtectedFileHandle, isGuarded: Bool) {
-        use.withLock { use in
-            use.content = .sealed(handle, mayWrite: true)
-            use.isGuarded = isGuarded
-            use.opens += 1
-            use.mayHavePages = true
-        }
+    func open(made handle: ProtectedFileHandle) {
+        use.withLock { $0.opens += 1 }
+        noteOpen(.sealed(handle, mayWrite: true))
     }
 
-    /// - Returns: Whether the class is a guarded one.
+    /// - Parameter replaces: Whether the content of a plain file is not wanted any more.
     private func load(
-        _ writes: Bool, truncates: Bool, _ files: ProtectedFiles, _ content: inout Content?
-    ) throws(Refusal) -> Bool {
+        _ writes: Bool, replaces: Bool, _ files: ProtectedFiles
+    ) throws(Refusal) -> Content {
         let file = try reopened(writes ? O_RDWR : O_RDONLY)
-        var kind = try refusing { () throws(DataProtectionError) in try ProtectedFiles.kind(of: file.number, path) }
-        if kind == .plain && truncates {
-            guard ftruncate(file.number, 0) == 0 else { throw .ofSystem() }
-            kind = .empty
-        }
-        switch kind {
-        case .plain, .empty:
-            if !writes {
-                content = .plain(file)
-                return false
-            }
-            guard kind == .empty else { throw Refusal(EPERM) }
-            let protection = try refusing { () throws(DataProtectionError) in try classOfNewFile(files) }
-            content = try refusing { () throws(DataProtectionError) in
-                let new = try files.newFile(protection, path)
+        return try refusing { () throws(DataProtectionError) in
+            let kind = try ProtectedFiles.kind(of: file.number, path)
+            if !writes && (kind == .plain || kind == .empty) { return .plain(file) }
+            if kind == .empty || kind == .plain && replaces {
+                let new = try files.newFile(try classOfNewFile(files), path)
                 return .sealed(try files.make(new, descriptor: try file.duplicate(path), path), mayWrite: true)
             }
-            return protection.isGuarded
-        case .protected(let protection, _):
-            content = try refusing { () throws(DataProtectionError) in
-                .sealed(try files.open(descriptor: try file.duplicate(path), path, mayWrite: writes), mayWrite: writes)
-            }
-            return protection.isGuarded
-        case .damaged:
-            // The call says what is wrong.
-            _ = try refusing { () throws(DataProtectionError) in
-                try files.open(descriptor: try file.duplicate(path), path, mayWrite: false)
-            }
-            throw Refusal(EIO)
+            // Says what is wrong with a damaged file, and that a plain one is not written.
+            return .sealed(
+                try files.open(descriptor: try file.duplicate(path), path, mayWrite: writes), mayWrite: writes)
         }
     }
 
     private func classOfNewFile(_ files: ProtectedFiles) throws(DataProtectionError) -> FileProtection {
-        // The kernel says where the file is now.
-        let place = (try? FileManager.default.destinationOfSymbolicLink(atPath: path)) ?? ""
-        let directory = FilePath.directory(of: place)
-        return try files.inheritedProtection(directory) ?? .completeUntilFirstUserAuthentication
+        guard let directory = place.withLock({ $0?.directory }) else {
+            throw .system("find the directory of", path, errno: ESTALE)
+        }
+        return try files.classOfNewFile(in: directory)
     }
 
     /// Opens the file itself.
@@ -157,16 +151,29 @@ extension Node {
         return content
     }
 
-    /// Waits until the disk has everything that was written.
+    /// Waits until the disk has everything that was written, by any program.
     ///
     /// The header that says so is no change of the content, so the time of modification stays: programs compare it.
-    func sync() throws(Refusal) {
-        let content = try content()
-        let before = try status().st_mtim
-        try content.sync()
-        let after = try status().st_mtim
-        guard (after.tv_sec, after.tv_nsec) != (before.tv_sec, before.tv_nsec) else { return }
-        try Refusal.require(ckeychain_fuse_set_times(descriptor.number, [.omitted, before]))
+    func sync(_ files: ProtectedFiles) throws(Refusal) {
+        switch try content() {
+        case .plain(let descriptor):
+            guard fsync(descriptor.number) == 0 else { throw .ofSystem() }
+        case .sealed(let handle, _):
+            let before = try status().st_mtim
+            do throws(Refusal) {
+                try refusing { () throws(DataProtectionError) in try handle.sync() }
+            } catch {
+                // A file that is open for reading, with writes that the disk may lack.
+                guard error.number == EBADF else { throw error }
+                try withContent(O_RDWR, files) { (content) throws(Refusal) in
+                    let writer = try content.writer()
+                    try refusing { () throws(DataProtectionError) in try writer.sync() }
+                }
+            }
+            let after = try status().st_mtim
+            guard (after.tv_sec, after.tv_nsec) != (before.tv_sec, before.tv_nsec) else { return }
+            try Refusal.require(ckeychain_fuse_set_times(descriptor.number, [.omitted, before]))
+        }
     }
 
     /// Runs a call on the content, which need not be open.
@@ -176,6 +183,12 @@ extension Node {
         try open(flags, files)
         defer { release() }
         return try body(try content())
+    }
+}
+
+extension ProtectedFiles {
+    func classOfNewFile(in directory: Node) throws(DataProtectionError) -> FileProtection {
+        try inheritedProtection(directory.path) ?? .completeUntilFirstUserAuthentication
     }
 }
 

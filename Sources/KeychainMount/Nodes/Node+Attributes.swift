@@ -17,10 +17,19 @@ extension Node {
     private func contentLength(_ status: stat) -> UInt64 {
         let size = UInt64(max(0, status.st_size))
         // A protected file has a whole page at least.
-        guard size >= 4096, let file = try? reopened(O_RDONLY, keepsTime: true),
-            case .protected(_, let length) = try? ProtectedFiles.kind(of: file.number, path)
-        else { return size }
+        guard size >= 4096, case .protected(_, let length) = try? kind() else { return size }
         return length
+    }
+
+    /// The kind of a regular file, and the claims of its header.
+    func kind() throws(Refusal) -> ProtectedFiles.Kind {
+        let file = try reopened(O_RDONLY, keepsTime: true)
+        return try refusing { () throws(DataProtectionError) in try ProtectedFiles.kind(of: file.number, path) }
+    }
+
+    /// The class that the header of a protected file claims. `nil` for every other file.
+    var claimedProtection: FileProtection? {
+        if case .protected(let protection, _) = try? kind() { protection } else { nil }
     }
 
     /// The answer to a look-up.

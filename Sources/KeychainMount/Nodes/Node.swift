@@ -14,8 +14,18 @@ final class Node: Sendable {
     /// Whether other programs' changes are told. For a directory: those of its entries; for a file: its own, by the name that
     /// was found last.
     let isWatched = Atomic(false)
-    /// The content, while a program has the file open.
+    /// The name that it was found by last.
+    let place = Mutex<Place?>(nil)
+    /// Held while the file is being opened, which may have to wait for another program.
+    let opening = Condition()
+    /// The content, while a program has the file open. Nothing waits while it has this lock.
     let use = Mutex(Use())
+
+    struct Place: Sendable {
+        let directory: Node
+        /// The name with a final zero.
+        let name: [CChar]
+    }
 
     struct Use {
         var content: Content?
@@ -53,4 +63,7 @@ extension FileProtection {
         default: true
         }
     }
+
+    /// The class with the greater number opens more rarely.
+    var strength: Int { -(Self.allCases.firstIndex(of: self) ?? 0) }
 }

@@ -70,6 +70,12 @@ final class NodeTable: Sendable {
         }
     }
 
+    /// The nodes whose numbers were given first, half of all.
+    var oldest: [Node] {
+        let ids = state.withLock { $0.entries.keys.sorted() }
+        return ids.prefix(ids.count / 2).compactMap { id in state.withLock { $0.entries[id]?.node } }
+    }
+
     var count: Int { state.withLock { $0.entries.count } }
     var all: [Node] { state.withLock { $0.entries.values.map(\.node) } }
 }

@@ -50,11 +50,7 @@ extension Volume {
     private func protection(of node: Node) throws(Refusal) -> FileProtection? {
         switch node.type {
         case S_IFREG:
-            let file = try node.reopened(O_RDONLY, keepsTime: true)
-            let kind = try refusing { () throws(DataProtectionError) in
-                try ProtectedFiles.kind(of: file.number, node.path)
-            }
-            if case .protected(let protection, _) = kind { return protection }
+            if case .protected(let protection, _) = try node.kind() { return protection }
             return nil
         case S_IFDIR: return try refusing { () throws(DataProtectionError) in try files.directoryClass(node.path) }
         default: return nil
@@ -109,7 +105,7 @@ extension Volume {
                 node.descriptor.number, name, value.baseAddress, value.count, Int32(bitPattern: flags)))
     }
 
-    private func setProtection(_ protection: FileProtection, of node: Node) throws(Refusal) {
+    func setProtection(_ protection: FileProtection, of node: Node) throws(Refusal) {
         guard node.isRegular else {
             guard node.type == S_IFDIR else { throw Refusal(EOPNOTSUPP) }
             let value = Array(protection.rawValue.utf8)

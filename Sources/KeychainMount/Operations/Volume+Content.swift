@@ -21,12 +21,12 @@ extension Volume {
         return fuse_open_out(fh: 0, open_flags: isGuarded ? UInt32(FOPEN_DIRECT_IO) : keeps, padding: 0)
     }
 
-    /// Makes a file of the class that its directory gives, and opens it. A refusal leaves no file behind.
+    /// Makes a file of the class that its directory gives, and opens it.
     func create(in directory: Node, _ request: inout Request, _ reply: inout Reply) throws(Refusal) {
         let arguments = try request.take(fuse_create_in.self)
         let name = try request.takeName()
         let flags = Int32(bitPattern: arguments.flags)
-        var made: (handle: ProtectedFileHandle, protection: FileProtection)?
+        var made: ProtectedFileHandle?
         do throws(Refusal) {
             made = try make(name, in: directory, mode_t(arguments.mode))
         } catch {
@@ -34,14 +34,16 @@ extension Volume {
         }
         let node = try found(name, in: directory)
         do throws(Refusal) {
-            if let made {
-                node.open(made: made.handle, isGuarded: made.protection.isGuarded)
-            } else {
-                try node.open(flags, files)
-            }
+            if let made { node.open(made: made) } else { try node.open(flags, files) }
+        } catch {
+            nodes.forget(node.id, 1)
+            throw error
+        }
+        do throws(Refusal) {
             try reply.add(try node.entry())
             try reply.add(opened(node))
         } catch {
+            node.release()
             nodes.forget(node.id, 1)
             throw error
         }
@@ -49,21 +51,19 @@ extension Volume {
 
     private func make(
         _ name: UnsafePointer<CChar>, in directory: Node, _ mode: mode_t
-    ) throws(Refusal) -> (ProtectedFileHandle, FileProtection) {
+    ) throws(Refusal) -> ProtectedFileHandle {
         let path = directory.path
-        let (protection, new) = try refusing { () throws(DataProtectionError) in
-            let protection = try files.inheritedProtection(path) ?? .completeUntilFirstUserAuthentication
-            return (protection, try files.newFile(protection, path))
+        // The key comes first, so that a refusal leaves no file behind.
+        let new = try refusing { () throws(DataProtectionError) in
+            try files.newFile(try files.classOfNewFile(in: directory), path)
         }
         let descriptor = openat(
             directory.descriptor.number, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, mode)
         guard descriptor >= 0 else { throw .ofSystem() }
         do throws(Refusal) {
-            return (
-                try refusing { () throws(DataProtectionError) in
-                    try files.make(new, descriptor: descriptor, path)
-                }, protection
-            )
+            return try refusing { () throws(DataProtectionError) in
+                try files.make(new, descriptor: descriptor, path)
+            }
         } catch {
             unlinkat(directory.descriptor.number, name, 0)
             throw error
@@ -75,7 +75,7 @@ extension Volume {
         guard Int(arguments.size) <= reply.room.count else { throw Refusal(EINVAL) }
         let target = UnsafeMutableRawBufferPointer(rebasing: reply.room[..<Int(arguments.size)])
         reply.add(
-            try withContent(of: node, &reply.isSecret) { (content) throws(Refusal) in
+            try withContent(of: node) { (content) throws(Refusal) in
                 try content.read(at: arguments.offset, into: target)
             })
     }
@@ -85,7 +85,7 @@ extension Volume {
         let bytes = try request.takeBytes(Int(arguments.size))
         let isOfMapping = arguments.write_flags & UInt32(FUSE_WRITE_CACHE) != 0
         let appends = Int32(bitPattern: arguments.flags) & O_APPEND != 0 && !isOfMapping
-        try withContent(of: node, &reply.isSecret) { (content) throws(Refusal) in
+        try withContent(of: node) { (content) throws(Refusal) in
             let writer = try content.writer()
             let place = try refusing { () throws(DataProtectionError) -> UInt64 in
                 if appends { return try writer.append(bytes) }
@@ -99,16 +99,10 @@ extension Volume {
     }
 
     /// Runs a call on the content of an open file, which a lock waits for.
-    private func withContent<R>(
-        of node: Node, _ isSecret: inout Bool, _ body: (Content) throws(Refusal) -> R
-    ) throws(Refusal) -> R {
-        let (content, isGuarded) = node.use.withLock { ($0.content, $0.isGuarded) }
-        guard let content else { throw Refusal(EBADF) }
-        guard isGuarded else { return try body(content) }
-        isSecret = true
-        guardedCalls.add(1, ordering: .relaxed)
-        defer { guardedCalls.subtract(1, ordering: .relaxed) }
-        return try body(content)
+    private func withContent<R>(of node: Node, _ body: (Content) throws(Refusal) -> R) throws(Refusal) -> R {
+        calls.add(1, ordering: .relaxed)
+        defer { calls.subtract(1, ordering: .relaxed) }
+        return try body(try node.content())
     }
 
     /// - Parameter isOpen: Whether the program has the file open. An open file of class B is changed while locked too.

@@ -8,14 +8,32 @@ internal import Synchronization
 extension Volume {
     /// The node that a name in a directory means, which the kernel is told of.
     func found(_ name: UnsafePointer<CChar>, in directory: Node) throws(Refusal) -> Node {
+        let (descriptor, status) = try look(name, in: directory)
+        let node = nodes.found(descriptor, status)
+        let bytes = Array(UnsafeBufferPointer(start: name, count: strlen(name) + 1))
+        node.place.withLock { $0 = Node.Place(directory: directory, name: bytes) }
+        makeRoom()
+        noteFound(node, isInWatched: status.st_nlink == 1 && directory.isWatched.load(ordering: .relaxed))
+        return node
+    }
+
+    private func look(
+        _ name: UnsafePointer<CChar>, in directory: Node
+    ) throws(Refusal) -> (OpenDescriptor, stat) {
         var opened: Int32 = -1
         try Refusal.require(ckeychain_fuse_open_name(directory.descriptor.number, name, &opened))
         let descriptor = OpenDescriptor(opened)
         var status = stat()
         guard fstat(opened, &status) == 0 else { throw .ofSystem() }
-        let node = nodes.found(descriptor, status)
-        noteFound(node, isInWatched: status.st_nlink == 1 && directory.isWatched.load(ordering: .relaxed))
-        return node
+        return (descriptor, status)
+    }
+
+    /// The node that a name means, which the kernel is not told of. `nil` means that there is no regular file.
+    private func regularFile(_ name: UnsafePointer<CChar>, in directory: Node) -> Node? {
+        guard let (descriptor, status) = try? look(name, in: directory), status.st_mode & S_IFMT == S_IFREG else {
+            return nil
+        }
+        return nodes.node(FileNumber(status)) ?? Node(0, descriptor, status)
     }
 
     /// Answers with the node of a name. If that fails, the kernel is not told of it.
@@ -84,9 +102,22 @@ extension Volume {
         }
         let target = try nodes.node(arguments.newdir)
         let (old, new) = (try request.takeName(), try request.takeName())
+        if arguments.flags == 0 { try keepClass(old, in: directory, over: new, in: target) }
         try Refusal.require(
             ckeychain_fuse_rename(
                 directory.descriptor.number, old, target.descriptor.number, new, arguments.flags))
+    }
+
+    /// Gives a file the class of the one whose place it takes, if that is stronger: an editor that saves a file by a new one
+    /// does not mean to make it easier to read.
+    private func keepClass(
+        _ old: UnsafePointer<CChar>, in directory: Node, over new: UnsafePointer<CChar>, in target: Node
+    ) throws(Refusal) {
+        guard let replaced = regularFile(new, in: target)?.claimedProtection,
+            let file = regularFile(old, in: directory), let present = file.claimedProtection,
+            replaced.strength > present.strength
+        else { return }
+        try setProtection(replaced, of: file)
     }
 
     func link(in directory: Node, _ request: inout Request, _ reply: inout Reply) throws(Refusal) {

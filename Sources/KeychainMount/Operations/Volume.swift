@@ -10,9 +10,11 @@ final class Volume: Sendable {
     let files: ProtectedFiles
     let notices: Notices
     private let watch: DirectoryWatch?
+    /// Whether the kernel is being asked to forget files.
+    let isMakingRoom = Atomic(false)
     let openDirectories = Mutex(OpenDirectories())
-    /// The number of calls in progress that use content of guarded classes.
-    let guardedCalls = Atomic(0)
+    /// The number of calls in progress that use content.
+    let calls = Atomic(0)
     /// Whether the keychain was locked when that was last told.
     let isLocked: Atomic<Bool>
 
@@ -55,7 +57,7 @@ final class Volume: Sendable {
             }
             return false
         case FUSE_INTERRUPT:
-            // No call of this program waits for long.
+            // Another program keeps a call waiting for ten seconds at most.
             return false
         case FUSE_DESTROY: return true
         case FUSE_STATFS: try statistics(&reply)
@@ -84,7 +86,7 @@ final class Volume: Sendable {
         case FUSE_RELEASE:
             // An open file of class B has been read since the lock.
             if node.release() && isLocked.load(ordering: .relaxed) { notices.pages(of: node) }
-        case FUSE_FSYNC: try node.sync()
+        case FUSE_FSYNC: try node.sync(files)
         case FUSE_FALLOCATE: try allocate(node, &request)
         case FUSE_OPENDIR: try openDirectory(node, &reply)
         case FUSE_READDIR: try list(node, &request, &reply, withAttributes: false)

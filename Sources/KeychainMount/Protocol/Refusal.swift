@@ -23,7 +23,8 @@ struct Refusal: Error, Equatable {
             case .tampered, .truncated: EIO
             case .newerFormat: EOPNOTSUPP
             case .notProtected: EPERM
-            default: error.errno ?? EIO
+            // Another program has the file locked.
+            default: error.errno == ETIMEDOUT ? EBUSY : error.errno ?? EIO
             }
     }
 }

@@ -8,8 +8,6 @@ struct Reply: ~Copyable {
     private let memory: UnsafeMutableRawBufferPointer
     /// The number of bytes of the answer.
     private var count = headerSize
-    /// Whether the answer, or the request, has content that must not stay in this process's memory.
-    var isSecret = false
 
     init(in memory: UnsafeMutableRawBufferPointer) { self.memory = memory }
 

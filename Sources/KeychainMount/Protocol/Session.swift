@@ -8,6 +8,8 @@ internal import Synchronization
 final class Session: Sendable {
     /// The most threads. One that waits for another program's lock of a file does not keep the rest waiting.
     private static let mostThreads = 32
+    /// In milliseconds. What another program does with a file keeps no call waiting for longer.
+    private static let longestLockWait: Int32 = 10_000
     /// The oldest protocol that is spoken here, of Linux 5.4.
     private static let oldestMinor: UInt32 = 31
 
@@ -87,6 +89,7 @@ final class Session: Sendable {
     }
 
     private func answerAll() {
+        ckeychain_limit_lock_waits(Self.longestLockWait)
         let memory = Memory()
         while true {
             threads.withLock { $0.waiting += 1 }
@@ -114,10 +117,12 @@ final class Session: Sendable {
         }
         let count = reply.finished(request.header.unique, refusal)
         if isAwaited { device.send(count) }
-        if reply.isSecret { memory.erase(request: bytes.count) }
+        if [FUSE_READ.rawValue, FUSE_WRITE.rawValue].contains(request.header.opcode) {
+            memory.erase(request: bytes.count)
+        }
     }
 
-    /// The memory of one thread, kept out of core files and erased when content of guarded classes was in it.
+    /// The memory of one thread. It is erased when content was in it, of any class: another program may change a class.
     private final class Memory {
         let request = UnsafeMutableRawBufferPointer.allocate(byteCount: Device.bufferSize, alignment: 4096)
         let reply = UnsafeMutableRawBufferPointer.allocate(byteCount: Device.bufferSize, alignment: 4096)
