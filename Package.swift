@@ -263,7 +263,8 @@ let package = Package(
         .executableTarget(
             name: "KeychainMount",
             dependencies: [
-                "CKeychainFuse", "CKeychainLinux", "DataProtectionCore", "KeychainClient", "KeychainEmbedded",
+                "CErasingAllocator", "CKeychainFuse", "CKeychainLinux", "DataProtectionCore", "KeychainClient",
+                "KeychainEmbedded",
                 "KeychainModel",
                 "KeychainSystem",
             ],

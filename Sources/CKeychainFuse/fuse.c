@@ -6,7 +6,6 @@
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/fanotify.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -101,31 +100,4 @@ int ckeychain_fuse_read_link(int named, char *text, size_t capacity, size_t *cou
     ssize_t read = readlinkat(named, "", text, capacity);
     *count = read < 0 ? 0 : (size_t)read;
     return read < 0 ? errno : 0;
-}
-
-int ckeychain_fuse_open_watch(int *watch) {
-    *watch = fanotify_init(FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_REPORT_DFID_NAME, O_RDONLY);
-    return *watch < 0 ? errno : 0;
-}
-
-int ckeychain_fuse_watch(int watch, int named, void *handle, size_t capacity, size_t *count) {
-    char own[32];
-    union {
-        struct file_handle head;
-        char bytes[sizeof(struct file_handle) + MAX_HANDLE_SZ];
-    } found = {.head.handle_bytes = MAX_HANDLE_SZ};
-    int mount;
-    if (name_to_handle_at(named, "", &found.head, &mount, AT_EMPTY_PATH) != 0 ||
-        fanotify_mark(watch, FAN_MARK_ADD | FAN_MARK_ONLYDIR | FAN_MARK_EVICTABLE,
-                      FAN_MODIFY | FAN_ATTRIB | FAN_CREATE | FAN_DELETE | FAN_MOVED_FROM | FAN_MOVED_TO | FAN_ONDIR |
-                          FAN_EVENT_ON_CHILD,
-                      AT_FDCWD, name_of(named, own)) != 0) {
-        return errno;
-    }
-    *count = sizeof found.head + found.head.handle_bytes;
-    if (*count > capacity) {
-        return ERANGE;
-    }
-    memcpy(handle, &found, *count);
-    return 0;
 }

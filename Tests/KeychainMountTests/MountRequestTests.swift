@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeychainMount
 
-/// The bytes of requests, of lists of directories and of changes in directories: nothing is taken beyond their end.
+/// The bytes of requests, of lists of directories and of the list of mounts: nothing is taken beyond their end.
 @Suite struct MountRequestTests {
     private func request(_ opcode: fuse_opcode, _ arguments: Data, length: Int? = nil) -> Data {
         var header = fuse_in_header()
@@ -87,26 +87,18 @@ import Testing
         #expect(names(Data([1, 2, 3])) == [])
     }
 
-    @Test func changesOfADirectoryEndWithTheirBytes() throws {
-        func event(_ mask: UInt64, handle: Int, name: String) -> Data {
-            var record = Data([2, 0, 0, 0]) + Data(repeating: 1, count: 8)
-            record += withUnsafeBytes(of: UInt32(handle)) { Data($0) } + Data([5, 0, 0, 0])
-            record += Data(repeating: 6, count: min(handle, 64)) + Data(name.utf8) + [0]
-            var event = withUnsafeBytes(of: UInt32(24 + record.count)) { Data($0) } + Data([3, 0, 24, 0])
-            event += withUnsafeBytes(of: mask) { Data($0) } + Data([0xff, 0xff, 0xff, 0xff, 42, 0, 0, 0])
-            return event + record
-        }
-        func changes(_ bytes: Data) -> [DirectoryChange] {
-            bytes.withUnsafeBytes { Array(DirectoryChanges($0)) }
-        }
-        let both = changes(event(0x2, handle: 8, name: "file") + event(0x100, handle: 8, name: "new"))
-        #expect(both.map(\.isOfNames) == [false, true])
-        #expect(both.map { String(cString: $0.name) } == ["file", "new"])
-        #expect(both.allSatisfy { $0.process == 42 && $0.directory.count == 16 && !$0.isLost })
-        #expect(changes(event(0x4000, handle: 8, name: "")).map(\.isLost) == [true])
-        #expect(changes(event(0x2, handle: 1 << 30, name: "file")).map(\.name) == [[]])
-        #expect(changes(event(0x2, handle: 8, name: "file").dropLast()) == [])
-        #expect(changes(Data(repeating: 0, count: 24)) == [])
+    @Test func mountsAreThoseOfThisUserWithTheirNamesAsTheyAre() throws {
+        func mount(_ line: String) -> KeychainMounts? { KeychainMounts(line: Array(line.utf8)[...], user: 1000) }
+        let options = "rw,user_id=1000,group_id=1000,default_permissions"
+        let one = try #require(
+            mount(
+                #"65 43 0:40 / /home/a\040b/Vault rw,nosuid shared:1 - fuse.keychain /home/a\040b/.v\134\012 "#
+                    + options))
+        #expect(one.number == 65 && one.point == "/home/a b/Vault" && one.source == "/home/a b/.v\\\n")
+        #expect(mount("65 43 0:40 / /m rw - fuse.keychain /d rw,user_id=1001") == nil)
+        #expect(mount("65 43 0:40 / /m rw - fuse.other /d \(options)") == nil)
+        #expect(mount("65 43 0:40 / /m rw - fuse.keychain") == nil)
+        #expect(mount("") == nil)
     }
 
     @Test func wordsOfTheCommandLine() {

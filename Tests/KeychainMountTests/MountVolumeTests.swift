@@ -20,7 +20,7 @@ import Testing
                 connection: Connection(engine: keychain.handler, caller: Caller(groups: ["G"])))
             let root = OpenDescriptor(open(below.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
             let device = Device(OpenDescriptor(open("/dev/null", O_RDWR | O_CLOEXEC)))
-            try body(try Volume(root: root, files, Notices(device), nil), below)
+            try body(try Volume(root: root, files, Notices(device)), below)
             // A mode may keep an ordinary user from removing what is there.
             chmod(below.path, 0o755)
             for name in FileManager.default.enumerator(atPath: below.path) ?? .init() {

@@ -9,6 +9,7 @@ there, and all of it is read.
 """
 
 import contextlib
+import errno
 import os
 import random
 import signal
@@ -19,8 +20,10 @@ from world import CLASSES, Child, World, require, same
 
 
 def gone(error):
-    """Whether a call failed since the mount has gone."""
-    return isinstance(error, OSError) or isinstance(error, sqlite3.Error)
+    """Whether a call failed since the mount has gone. SQLite has one word for that and for other errors."""
+    return (isinstance(error, OSError) and error.errno in (errno.ENOTCONN, errno.ECONNABORTED)
+            or isinstance(error, sqlite3.OperationalError) and "disk I/O error" in str(error) or
+            isinstance(error, sqlite3.OperationalError) and "unable to open" in str(error))
 
 
 def records(directory, notes):
@@ -90,11 +93,13 @@ def check(world, name):
 
 
 def main(directory, programs, rounds):
-    chance = random.Random(1)
+    seed = random.randrange(1 << 32)
+    print(f"seed {seed}", flush=True)
+    chance = random.Random(seed)
     world = World(directory, programs).begin().classes()
     acknowledged = 0
     for number in range(rounds):
-        name = chance.choice("AC")
+        name = chance.choice("ABCD")
         children = []
         for work in WORK:
             def run(work=work):
@@ -112,7 +117,7 @@ def main(directory, programs, rounds):
         # The mount point may be a dead one at this moment, or be given back.
         world.await_end()
         world.begin()
-        acknowledged = sum(last(world.root / f"home/{work.__name__}-{one}") + 1 for work in WORK for one in "AC")
+        acknowledged = sum(last(world.root / f"home/{work.__name__}-{one}") + 1 for work in WORK for one in CLASSES)
         check(world, name)
         if number % 50 == 49 or number == rounds - 1:
             world.command("file", "fsck", "--recursive", *(world.below / name for name in CLASSES))

@@ -385,7 +385,6 @@ def hostile_lock(world, _):
         fcntl.fcntl(file, 37, struct.pack("hhqqi4x", fcntl.F_RDLCK, os.SEEK_SET, 0, 4096, 0))  # F_OFD_SETLK
         def held():
             refused(errno.EBUSY, lambda: open(name / "stuck", "r+b").truncate(0), "writing the file")
-            return True
         children = [Child(world, held) for _ in range(3)]
         def work():
             places = []
@@ -401,8 +400,11 @@ def hostile_lock(world, _):
                     same(ctypes.string_at(place, len(content)), content)
         try:
             world.child(work)
-            for child in children:
-                require(child.result())
+            # Openings of the file take no threads from the others: what is refused once is refused at once for a while.
+            many = [Child(world, lambda: refused(errno.EBUSY, lambda: open(name / "stuck", "wb"), "O_TRUNC")) for _ in range(36)]
+            same(world.child(lambda: read(name / "3")), content)
+            for child in children + many:
+                child.result()
         finally:
             world.unlock()
 
@@ -485,7 +487,7 @@ def refusals(world, _):
                 os.ftruncate(file, 9)
                 os.ftruncate(file, 7)
             if name in GUARDED:
-                refused(errno.EACCES, lambda: open(paths[name]), "opening", name)
+                until(lambda: fails(errno.EACCES, lambda: open(paths[name])), "opening", name)
             else:
                 same(read(paths[name]), b"Content")
             # Names and attributes are those of the directory below.
@@ -941,6 +943,41 @@ def ended(world, _):
     same(world.child(lambda: read(world.mount / "C/held")), b"HELD on")
 
 
+@check("a mount that fails leaves no dead mount point, and a variable of the caller does not mislead it")
+def failing(world, _):
+    for path in ("failing", "failing-point"):
+        (world.root / path).mkdir()
+        os.chown(world.root / path, USER, USER)
+    world.run("env", "_FUSE_COMMFD=1", world.programs / "keychainctl", "file", "mount", world.root / "failing",
+              world.root / "failing-point")
+    world.child(lambda: write(world.root / "failing-point/file", b"x"))
+    world.command("file", "unmount", world.root / "failing-point")
+
+
+@check("a program of the library that writes without a pause does not keep the mount from writing")
+def fair(world, _):
+    stop = world.root / "home/stop"
+    stop.unlink(missing_ok=True)
+    path = world.mount / "C/shared"
+    world.child(lambda: write(path, b""))
+    def beside():
+        while not stop.exists():
+            subprocess.run([world.programs / "keychainctl", "file", "class", "--set", CLASSES["C"], world.below / "C/shared"],
+                           check=True, stdout=subprocess.DEVNULL)
+    children = [Child(world, beside) for _ in range(3)]
+    def work():
+        with open(path, "ab", 0) as file:
+            for number in range(100):
+                file.write(b"%09d\n" % number)
+        same(read(path), b"".join(b"%09d\n" % number for number in range(100)))
+    try:
+        world.child(work)
+    finally:
+        stop.touch()
+        for child in children:
+            child.result()
+
+
 @check("more files than the process may have descriptors")
 def many(world, _):
     below, point = world.root / "numerous", world.root / "numerous-point"
@@ -971,6 +1008,19 @@ def sync_by_reader(world, name):
         same(is_durable(world.below / name / "synced"), False, "the control: without a sync the header is durable")
         subprocess.run(["sync", path], check=True)
         same(is_durable(world.below / name / "synced"), True, "after sync(1)")
+        for flag in (os.O_SYNC, os.O_DSYNC):
+            file = os.open(path, os.O_RDWR | flag)
+            os.pwrite(file, b"z", 1)
+            same(is_durable(world.below / name / "synced"), True, "after a write with O_SYNC or O_DSYNC")
+            os.close(file)
+        # The owner of a file that nobody may write syncs it too.
+        with open(path, "r+b", 0) as writer:
+            writer.write(b"w")
+            os.chmod(path, 0o444)
+            subprocess.run(["sync", path], check=True)
+            same(is_durable(world.below / name / "synced"), True, "after sync(1) of a file that is only read")
+            same(stat.S_IMODE(os.stat(path).st_mode), 0o444)
+            os.chmod(path, 0o644)
         with open(path, "rb") as reader, open(path, "r+b", 0) as writer:
             writer.write(b"y")
             os.fsync(reader.fileno())

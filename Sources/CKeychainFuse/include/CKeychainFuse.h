@@ -39,12 +39,6 @@ int ckeychain_fuse_set_times(int named, const struct timespec *_Nonnull times);
 /// setxattr(2), with its flags.
 int ckeychain_fuse_set_attribute(int named, const char *_Nonnull name, const void *_Nullable value, size_t count, int flags);
 
-/// Opens a descriptor that tells of changes in directories by any program (fanotify(7)). The caller closes it.
-int ckeychain_fuse_open_watch(int *_Nonnull watch);
-
-/// Tells of changes in a directory from now on. The handle identifies the directory in what is told: `*count` bytes.
-int ckeychain_fuse_watch(int watch, int named, void *_Nonnull handle, size_t capacity, size_t *_Nonnull count);
-
 /// The text of a link: `*count` bytes.
 int ckeychain_fuse_read_link(int named, char *_Nonnull text, size_t capacity, size_t *_Nonnull count);
 

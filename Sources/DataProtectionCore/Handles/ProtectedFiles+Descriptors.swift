@@ -72,9 +72,11 @@ extension ProtectedFiles {
     /// Makes a file without content of an empty file, or of a plain one whose content is not wanted any more. If another
     /// program has made a protected one of it meanwhile, that file is opened.
     ///
-    /// - Parameter descriptor: The file, open for reading and writing. The handle closes it, also if this call throws.
+    /// - Parameters:
+    ///   - descriptor: The file, open for reading and writing. The handle closes it, also if this call throws.
+    ///   - replacesPlain: Whether a plain file is replaced. Otherwise it is an error, and stays as it is.
     package func make(
-        _ new: NewFile, descriptor: Int32, _ path: String
+        _ new: NewFile, descriptor: Int32, _ path: String, replacesPlain: Bool
     ) throws(DataProtectionError) -> ProtectedFileHandle {
         let file = SealedFile.Descriptor(descriptor, mayWrite: true, mustClose: true)
         let open = openFiles()
@@ -84,7 +86,7 @@ extension ProtectedFiles {
         guard failure == 0 else { throw .system("lock", path, errno: failure) }
         defer { _ = ckeychain_unlock(descriptor, count) }
         let kind = try Self.kind(of: descriptor, path)
-        guard kind == .empty || kind == .plain else {
+        guard kind == .empty || kind == .plain && replacesPlain else {
             let sealed = SealedFile(file, path, environment)
             let handle = ProtectedFileHandle(sealed, open, appends: false, madeIn: nil)
             _ = try sealed.current()
@@ -92,11 +94,10 @@ extension ProtectedFiles {
         }
         let key = OpenFileKey(
             try KeyMaterial(new.key.key, path), fileID: new.key.wrapped.fileID, bootID: environment.bootID)
-        try SealedFile.writeFirstPage(of: new.key.wrapped, key, chunkBits, to: descriptor, path, files)
-        // The header is there first, so that nothing is lost where there is no space for it.
         if kind == .plain && files.truncate(descriptor, to: FileFormat.headerByteCount) != 0 {
             throw .system("write", path)
         }
+        try SealedFile.writeFirstPage(of: new.key.wrapped, key, chunkBits, to: descriptor, path, files)
         let sealed = SealedFile(file, path, environment, key: key)
         let handle = ProtectedFileHandle(sealed, open, appends: false, madeIn: nil)
         _ = try sealed.current()

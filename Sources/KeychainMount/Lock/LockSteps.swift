@@ -36,18 +36,20 @@ struct LockSteps: Sendable {
                 volume.isLocked.store(true, ordering: .relaxed)
                 emptyCache(within: Self.longest)
                 usleep(Self.lateness)
+                volume.calls.turn()
                 waitForCalls()
                 emptyCache(within: Self.longest)
             case .didBecomeAvailable: volume.isLocked.store(false, ordering: .relaxed)
             }
         }
+        // Without a thread that tells of locks the mount has to end.
+        if !Task.isCancelled { kill(getpid(), SIGTERM) }
     }
 
-    /// Waits until the calls in progress have ended. New ones go on meanwhile, in other classes for instance, so it ends also
-    /// when the grace is over.
+    /// Waits until the calls that began before have ended.
     private func waitForCalls() {
         let end = ContinuousClock.now + Self.longest
-        while volume.calls.load(ordering: .relaxed) > 0, .now < end { usleep(10_000) }
+        while volume.calls.earlier > 0, .now < end { usleep(10_000) }
     }
 
     /// Has the kernel give up its pages. Pages that a program has changed are written first, by the threads that answer.
@@ -60,11 +62,10 @@ struct LockSteps: Sendable {
 
     private func sync(within limit: Duration) {
         let nodes = volume.nodes.all.filter { node in node.use.withLock { $0.isGuarded && $0.content != nil } }
-        let files = volume.files
         NodeWork.run(nodes, within: limit) { node in
             ckeychain_limit_lock_waits(1_000)
             // A disk that refuses is reported by the program's own fsync(2).
-            try? node.sync(files)
+            try? node.content().writer().sync()
         }
     }
 }

@@ -20,18 +20,21 @@ struct Mount {
                 .parameter,
                 message: "\(source) and \(self.point.path) lie in each other: one of them has to be elsewhere")
         }
-        // Two mounts would keep different pages of one file.
-        if let other = Ancestors.mounted().first(where: { Ancestors.overlap($0, source) }) {
-            throw KeychainError(.parameter, message: "\(other) is mounted already")
-        }
         let opened = open(source, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard opened >= 0 else {
             throw KeychainError(.parameter, message: "cannot open \(source): \(String(cString: strerror(errno)))")
         }
         self.directory = OpenDescriptor(opened)
-        // Of two that begin at once, one gets the lock. It ends with this process.
-        guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
-            throw KeychainError(.parameter, message: "\(source) is mounted already")
+        try requireNoOther(earlierThan: .max)
+    }
+
+    /// Two mounts would keep different pages and locks of one file.
+    ///
+    /// - Parameter number: Mounts with a greater number do not count: of two that begin at once, one gives way.
+    private func requireNoOther(earlierThan number: Int) throws(KeychainError) {
+        let others = KeychainMounts.all.filter { $0.number < number && $0.point != point.path }
+        if let other = others.first(where: { Ancestors.overlap($0.source, source) }) {
+            throw KeychainError(.parameter, message: "\(other.source) is mounted already, at \(other.point)")
         }
     }
 
@@ -44,16 +47,29 @@ struct Mount {
         _ files: ProtectedFiles, signals: OpenDescriptor, whenReady: () -> Void
     ) throws(KeychainError) {
         let device = Device(try point.mount(source))
-        let (notices, watch) = (Notices(device), DirectoryWatch())
-        let volume = try refusal { () throws(Refusal) in try Volume(root: directory, files, notices, watch) }
+        do throws(KeychainError) {
+            try serve(device, files, signals, whenReady)
+        } catch {
+            // Without this program the mount point could not be used.
+            try? point.unmount(lazily: true)
+            throw error
+        }
+    }
+
+    private func serve(
+        _ device: Device, _ files: ProtectedFiles, _ signals: OpenDescriptor, _ whenReady: () -> Void
+    ) throws(KeychainError) {
+        let place = point.path
+        let own = KeychainMounts.all.last { $0.point == place }
+        try requireNoOther(earlierThan: own?.number ?? .max)
+        let notices = Notices(device)
+        let volume = try refusal { () throws(Refusal) in try Volume(root: directory, files, notices) }
         let session = Session(device, volume)
         try refusal { () throws(Refusal) in try session.begin() }
         try notices.start()
-        try watch?.start(volume.nodes, device)
         let steps = LockSteps(volume: volume, device: device)
         let lock = Task.detached { await steps.follow() }
         defer { lock.cancel() }
-        whenReady()
         let (point, below, watcher) = (point, directory, try point.startWatcher())
         try WorkerThread.start("keychain signal") {
             var wait = pollfd(fd: signals.number, events: Int16(POLLIN), revents: 0)
@@ -66,9 +82,9 @@ struct Mount {
             MountPoint.calmWatcher(watcher)
             exit(0)
         }
-        try session.run()
+        try session.run(whenReady)
         MountPoint.calmWatcher(watcher)
-        _ = ckeychain_sync_all(directory.number)
+        _ = ckeychain_sync_all(below.number)
     }
 
     private func refusal<R>(_ body: () throws(Refusal) -> R) throws(KeychainError) -> R {

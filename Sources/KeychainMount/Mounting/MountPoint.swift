@@ -13,7 +13,7 @@ struct MountPoint {
     /// - Throws: `.parameter` if it is no empty directory.
     init(_ named: String) throws(KeychainError) {
         // A mount point without its program cannot be looked at, and the directory above it can.
-        let given = URL(fileURLWithPath: named).standardizedFileURL.path
+        let given = FilePath.withoutSlashAtEnd(named)
         path = try Self.real(FilePath.directory(of: given)) + "/" + FilePath.name(of: given)
         var status = stat()
         if stat(path, &status) != 0 && errno == ENOTCONN {
@@ -109,7 +109,8 @@ enum ChildProgram {
         _ words: [String], _ variables: [String], input: Int32? = nil
     ) throws(KeychainError) -> pid_t {
         var arguments = words.map { strdup($0) } + [nil]
-        let present = ProcessInfo.processInfo.environment.map { "\($0)=\($1)" }
+        let names = variables.map { $0.prefix { $0 != "=" } }
+        let present = ProcessInfo.processInfo.environment.filter { !names.contains($0.key[...]) }.map { "\($0)=\($1)" }
         var environment = (present + variables).map { strdup($0) } + [nil]
         defer { for text in arguments + environment { free(text) } }
         // Signals that this program holds back are not held back there.

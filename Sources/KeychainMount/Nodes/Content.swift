@@ -8,7 +8,7 @@ internal import Synchronization
 /// The content of a file that programs have open. All of them share it, so that writers of one file know its free space.
 enum Content: Sendable {
     /// A plain file, or an empty one that was not written yet. It is only read.
-    case plain(OpenDescriptor)
+    case plain(OpenDescriptor, isEmpty: Bool)
     case sealed(ProtectedFileHandle, mayWrite: Bool)
 
     var mayWrite: Bool { if case .sealed(_, mayWrite: true) = self { true } else { false } }
@@ -26,7 +26,7 @@ enum Content: Sendable {
         switch self {
         case .sealed(let handle, _):
             return try refusing { () throws(DataProtectionError) in try handle.read(at: offset, into: target) }
-        case .plain(let descriptor):
+        case .plain(let descriptor, _):
             let count = pread(descriptor.number, target.baseAddress, target.count, off_t(clamping: offset))
             guard count >= 0 else { throw .ofSystem() }
             return count
@@ -41,8 +41,11 @@ enum Content: Sendable {
 
     /// Whether the class is a guarded one at this moment. What cannot be found out counts as guarded.
     var isGuarded: Bool {
-        guard case .sealed(let handle, _) = self else { return false }
-        return (try? handle.protection.isGuarded) ?? true
+        switch self {
+        // It may become a file of any class while it is open.
+        case .plain(_, let isEmpty): isEmpty
+        case .sealed(let handle, _): (try? handle.protection.isGuarded) ?? true
+        }
     }
 }
 
@@ -54,7 +57,10 @@ extension Node {
     ///   written.
     func open(_ flags: Int32, _ files: ProtectedFiles) throws(Refusal) {
         let writes = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
-        try opening.withLock { () throws(Refusal) in
+        guard isRegular else { throw Refusal(ENXIO) }
+        try boundingWaits { () throws(Refusal) in
+            try lockOpening()
+            defer { opening.unlock() }
             // Counted first, so that no other program's closing closes it meanwhile.
             let present = use.withLock { use in
                 use.opens += 1
@@ -80,6 +86,33 @@ extension Node {
         }
     }
 
+    /// The longest time for which a call waits for another program, which has the file locked.
+    static let longestWait = Duration.seconds(10)
+
+    /// Waits for the other openings of the file.
+    private func lockOpening() throws(Refusal) {
+        let end = ContinuousClock.now + Self.longestWait
+        while !opening.tryLock() {
+            guard .now < end else { throw Refusal(EBUSY) }
+            usleep(500)
+        }
+    }
+
+    /// Runs a call that may have to wait for another program. When one has waited in vain, the next ones are refused at once
+    /// for as long, so that they do not take all threads.
+    func boundingWaits<R>(_ body: () throws(Refusal) -> R) throws(Refusal) -> R {
+        if let end = busyUntil.withLock({ $0 }) {
+            guard .now > end else { throw Refusal(EBUSY) }
+            busyUntil.withLock { $0 = nil }
+        }
+        do throws(Refusal) {
+            return try body()
+        } catch {
+            if error.number == EBUSY { busyUntil.withLock { $0 = .now + Self.longestWait } }
+            throw error
+        }
+    }
+
     private func noteOpen(_ content: Content) {
         let isGuarded = content.isGuarded
         use.withLock { use in
@@ -99,13 +132,17 @@ extension Node {
     private func load(
         _ writes: Bool, replaces: Bool, _ files: ProtectedFiles
     ) throws(Refusal) -> Content {
-        let file = try reopened(writes ? O_RDWR : O_RDONLY)
+        let file = try reopenedByOwner(writes ? O_RDWR : O_RDONLY)
         return try refusing { () throws(DataProtectionError) in
             let kind = try ProtectedFiles.kind(of: file.number, path)
-            if !writes && (kind == .plain || kind == .empty) { return .plain(file) }
+            if !writes && (kind == .plain || kind == .empty) {
+                return .plain(file, isEmpty: kind == .empty)
+            }
             if kind == .empty || kind == .plain && replaces {
                 let new = try files.newFile(try classOfNewFile(files), path)
-                return .sealed(try files.make(new, descriptor: try file.duplicate(path), path), mayWrite: true)
+                return .sealed(
+                    try files.make(new, descriptor: try file.duplicate(path), path, replacesPlain: replaces),
+                    mayWrite: true)
             }
             // Says what is wrong with a damaged file, and that a plain one is not written.
             return .sealed(
@@ -128,6 +165,19 @@ extension Node {
         try Refusal.require(
             ckeychain_fuse_reopen(descriptor.number, flags | O_NONBLOCK, keepsTime ? 1 : 0, &opened))
         return OpenDescriptor(opened)
+    }
+
+    /// Opens the file for a program that the kernel has let open it, even if the mode does not allow what a header takes: one
+    /// for writing alone is read too, and a class is changed in a file that is only read.
+    private func reopenedByOwner(_ flags: Int32) throws(Refusal) -> OpenDescriptor {
+        do throws(Refusal) {
+            return try reopened(flags)
+        } catch {
+            let mode = try status().st_mode & 0o7777
+            guard error.number == EACCES, mode & 0o600 != 0o600, chmod(path, mode | 0o600) == 0 else { throw error }
+            defer { chmod(path, mode) }
+            return try reopened(flags)
+        }
     }
 
     /// The end of one ``open(_:_:)``. With the last one the key of the file leaves this process.
@@ -156,7 +206,7 @@ extension Node {
     /// The header that says so is no change of the content, so the time of modification stays: programs compare it.
     func sync(_ files: ProtectedFiles) throws(Refusal) {
         switch try content() {
-        case .plain(let descriptor):
+        case .plain(let descriptor, _):
             guard fsync(descriptor.number) == 0 else { throw .ofSystem() }
         case .sealed(let handle, _):
             let before = try status().st_mtim

@@ -11,13 +11,12 @@ final class Node: Sendable {
     let number: FileNumber
     /// The kind of file: a value of `S_IFMT`.
     let type: mode_t
-    /// Whether other programs' changes are told. For a directory: those of its entries; for a file: its own, by the name that
-    /// was found last.
-    let isWatched = Atomic(false)
     /// The name that it was found by last.
     let place = Mutex<Place?>(nil)
     /// Held while the file is being opened, which may have to wait for another program.
     let opening = Condition()
+    /// The time until which calls do not wait for another program again, which has the file locked.
+    let busyUntil = Mutex<ContinuousClock.Instant?>(nil)
     /// The content, while a program has the file open. Nothing waits while it has this lock.
     let use = Mutex(Use())
 
@@ -42,6 +41,11 @@ final class Node: Sendable {
         self.descriptor = descriptor
         number = FileNumber(status)
         type = status.st_mode & S_IFMT
+    }
+
+    func noteName(_ name: UnsafePointer<CChar>, in directory: Node) {
+        let bytes = Array(UnsafeBufferPointer(start: name, count: strlen(name) + 1))
+        place.withLock { $0 = Place(directory: directory, name: bytes) }
     }
 
     /// A name that leads to it wherever it is. Links in it are followed by the kernel alone.

@@ -77,15 +77,14 @@ extension Volume {
             var list = [CChar](repeating: 0, count: 1 << 16)
             var count = 0
             try Refusal.require(ckeychain_list_attributes(file.number, &list, list.count, &count))
-            for name in list[..<count].split(separator: 0) where name.elementsEqual(Self.directoryName) == false {
-                names += name.map { UInt8(bitPattern: $0) } + [0]
-            }
+            for name in list[..<count].split(separator: 0).map({ $0.map { UInt8(bitPattern: $0) } })
+            where !Self.hidden.contains(name) && !name.starts(with: "system.".utf8) { names += name + [0] }
         }
         if (try? protection(of: node)) != nil { names += Array(Self.classAttribute.utf8) + [0] }
         try answer(names, size, &reply)
     }
 
-    private static let directoryName = ProtectedFiles.attributeOfDirectories.utf8.map { CChar(bitPattern: $0) }
+    private static let hidden = [Array(ProtectedFiles.attributeOfDirectories.utf8), Array(classAttribute.utf8)]
 
     func setAttribute(of node: Node, _ request: inout Request) throws(Refusal) {
         // Without FUSE_SETXATTR_EXT the structure ends after its two first fields.
@@ -97,6 +96,10 @@ extension Volume {
             guard let protection = FileProtection.allCases.first(where: { $0.name == name }) else {
                 throw Refusal(EINVAL)
             }
+            // XATTR_CREATE and XATTR_REPLACE of setxattr(2).
+            let isThere = try self.protection(of: node) != nil
+            if flags == 1 && isThere { throw Refusal(EEXIST) }
+            if flags == 2 && !isThere { throw Refusal(ENODATA) }
             return try setProtection(protection, of: node)
         }
         try requireOwn(name)
@@ -135,7 +138,7 @@ extension Volume {
     /// Other programs' attributes are those of the file below. Access lists are not: the kernel would not obey them here.
     private func requireOwn(_ name: UnsafePointer<CChar>) throws(Refusal) {
         guard strncmp(name, "system.", 7) != 0 else { throw Refusal(EOPNOTSUPP) }
-        guard strcmp(name, ProtectedFiles.attributeOfDirectories) != 0 else { throw Refusal(ENODATA) }
+        guard strcmp(name, ProtectedFiles.attributeOfDirectories) != 0 else { throw Refusal(EPERM) }
     }
 
     private func answer(_ bytes: [UInt8], _ size: Int, _ reply: inout Reply) throws(Refusal) {

@@ -14,11 +14,11 @@ extension Volume {
         try reply.add(opened(node))
     }
 
-    /// Content of guarded classes goes past the system's memory, and shared mappings of it are refused.
+    /// Content of guarded classes goes past the system's memory, and shared mappings of it are refused. Other content stays
+    /// from one opening to the next: the kernel gives it up when it finds another time of modification (FUSE_AUTO_INVAL_DATA).
     private func opened(_ node: Node) -> fuse_open_out {
         let isGuarded = node.use.withLock { $0.isGuarded }
-        let keeps = node.isWatched.load(ordering: .relaxed) ? UInt32(FOPEN_KEEP_CACHE) : 0
-        return fuse_open_out(fh: 0, open_flags: isGuarded ? UInt32(FOPEN_DIRECT_IO) : keeps, padding: 0)
+        return fuse_open_out(fh: 0, open_flags: UInt32(isGuarded ? FOPEN_DIRECT_IO : FOPEN_KEEP_CACHE), padding: 0)
     }
 
     /// Makes a file of the class that its directory gives, and opens it.
@@ -62,7 +62,7 @@ extension Volume {
         guard descriptor >= 0 else { throw .ofSystem() }
         do throws(Refusal) {
             return try refusing { () throws(DataProtectionError) in
-                try files.make(new, descriptor: descriptor, path)
+                try files.make(new, descriptor: descriptor, path, replacesPlain: false)
             }
         } catch {
             unlinkat(directory.descriptor.number, name, 0)
@@ -95,21 +95,26 @@ extension Volume {
             // A program beside the mount has added to the file, and the kernel has the bytes at another place.
             if place != arguments.offset { notices.pages(of: node) }
         }
+        // The kernel asks for the sync itself only where it keeps content.
+        let flags = Int32(bitPattern: arguments.flags)
+        if flags & (O_SYNC | O_DSYNC) != 0, node.use.withLock({ $0.isGuarded }) { try node.sync(files) }
         try reply.add(fuse_write_out(size: arguments.size, padding: 0))
     }
 
     /// Runs a call on the content of an open file, which a lock waits for.
     private func withContent<R>(of node: Node, _ body: (Content) throws(Refusal) -> R) throws(Refusal) -> R {
-        calls.add(1, ordering: .relaxed)
-        defer { calls.subtract(1, ordering: .relaxed) }
-        return try body(try node.content())
+        try calls.during { () throws(Refusal) in
+            try node.boundingWaits { () throws(Refusal) in try body(try node.content()) }
+        }
     }
 
     /// - Parameter isOpen: Whether the program has the file open. An open file of class B is changed while locked too.
     func truncate(_ node: Node, to length: UInt64, isOpen: Bool) throws(Refusal) {
         if isOpen {
-            let writer = try node.content().writer()
-            return try refusing { () throws(DataProtectionError) in try writer.truncate(to: length) }
+            return try withContent(of: node) { (content) throws(Refusal) in
+                let writer = try content.writer()
+                try refusing { () throws(DataProtectionError) in try writer.truncate(to: length) }
+            }
         }
         // The content of a plain file may be removed whole.
         let flags = length == 0 ? O_WRONLY | O_TRUNC : O_WRONLY

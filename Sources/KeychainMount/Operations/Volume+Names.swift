@@ -10,10 +10,8 @@ extension Volume {
     func found(_ name: UnsafePointer<CChar>, in directory: Node) throws(Refusal) -> Node {
         let (descriptor, status) = try look(name, in: directory)
         let node = nodes.found(descriptor, status)
-        let bytes = Array(UnsafeBufferPointer(start: name, count: strlen(name) + 1))
-        node.place.withLock { $0 = Node.Place(directory: directory, name: bytes) }
+        node.noteName(name, in: directory)
         makeRoom()
-        noteFound(node, isInWatched: status.st_nlink == 1 && directory.isWatched.load(ordering: .relaxed))
         return node
     }
 
@@ -106,6 +104,12 @@ extension Volume {
         try Refusal.require(
             ckeychain_fuse_rename(
                 directory.descriptor.number, old, target.descriptor.number, new, arguments.flags))
+        for (name, directory) in [(old, directory), (new, target)] {
+            guard let (_, status) = try? look(name, in: directory), let node = nodes.node(FileNumber(status)) else {
+                continue
+            }
+            node.noteName(name, in: directory)
+        }
     }
 
     /// Gives a file the class of the one whose place it takes, if that is stronger: an editor that saves a file by a new one

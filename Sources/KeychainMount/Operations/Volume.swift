@@ -9,34 +9,19 @@ final class Volume: Sendable {
     let nodes: NodeTable
     let files: ProtectedFiles
     let notices: Notices
-    private let watch: DirectoryWatch?
     /// Whether the kernel is being asked to forget files.
     let isMakingRoom = Atomic(false)
+    let mostNodesNow = Atomic(mostNodes)
     let openDirectories = Mutex(OpenDirectories())
-    /// The number of calls in progress that use content.
-    let calls = Atomic(0)
+    let calls = CallCounts()
     /// Whether the keychain was locked when that was last told.
     let isLocked: Atomic<Bool>
 
-    init(
-        root: OpenDescriptor, _ files: ProtectedFiles, _ notices: Notices, _ watch: DirectoryWatch?
-    ) throws(Refusal) {
+    init(root: OpenDescriptor, _ files: ProtectedFiles, _ notices: Notices) throws(Refusal) {
         nodes = try NodeTable(root: root)
         self.files = files
         self.notices = notices
-        self.watch = watch
         isLocked = Atomic(!files.isProtectedDataAvailable)
-        noteFound(nodes.root, isInWatched: false)
-    }
-
-    /// Begins to watch a directory, and takes note whether changes of a file are told.
-    func noteFound(_ node: Node, isInWatched: Bool) {
-        let isWatched = node.isWatched.load(ordering: .relaxed)
-        if node.type != S_IFDIR {
-            if isWatched != isInWatched { node.isWatched.store(isInWatched, ordering: .relaxed) }
-        } else if !isWatched, let watch, watch.add(node) {
-            node.isWatched.store(true, ordering: .relaxed)
-        }
     }
 
     /// Answers a request.
@@ -101,6 +86,29 @@ final class Volume: Sendable {
         default: throw Refusal(ENOSYS)
         }
     }
+}
+
+/// The calls in progress that use content, those that began before the last lock apart.
+final class CallCounts: Sendable {
+    private struct State {
+        var counts = [0, 0]
+        var present = 0
+    }
+    private let state = Mutex(State())
+
+    func during<R>(_ body: () throws(Refusal) -> R) throws(Refusal) -> R {
+        let kind = state.withLock { state in
+            state.counts[state.present] += 1
+            return state.present
+        }
+        defer { state.withLock { $0.counts[kind] -= 1 } }
+        return try body()
+    }
+
+    /// Begins to count anew. The calls so far are ``earlier``.
+    func turn() { state.withLock { $0.present = 1 - $0.present } }
+
+    var earlier: Int { state.withLock { $0.counts[1 - $0.present] } }
 }
 
 extension fuse_opcode {

@@ -9,7 +9,7 @@ final class Session: Sendable {
     /// The most threads. One that waits for another program's lock of a file does not keep the rest waiting.
     private static let mostThreads = 32
     /// In milliseconds. What another program does with a file keeps no call waiting for longer.
-    private static let longestLockWait: Int32 = 10_000
+    private static let longestLockWait = Int32(Node.longestWait / .milliseconds(1))
     /// The oldest protocol that is spoken here, of Linux 5.4.
     private static let oldestMinor: UInt32 = 31
 
@@ -67,8 +67,11 @@ final class Session: Sendable {
     ].reduce(0) { $0 | UInt32(bitPattern: $1) }
 
     /// Answers until the end of the mount.
-    func run() throws(KeychainError) {
+    ///
+    /// - Parameter whenReady: Called when there are threads that answer.
+    func run(_ whenReady: () -> Void) throws(KeychainError) {
         for _ in 0..<4 { try startThread() }
+        whenReady()
         end.withLock { while threads.withLock({ $0.all > 0 }) { end.wait() } }
     }
 
