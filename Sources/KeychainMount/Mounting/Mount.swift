@@ -34,7 +34,9 @@ struct Mount {
     private func requireNoOther(earlierThan number: Int) throws(KeychainError) {
         let others = KeychainMounts.all.filter { $0.number < number && $0.point != point.path }
         if let other = others.first(where: { Ancestors.overlap($0.source, source) }) {
-            throw KeychainError(.parameter, message: "\(other.source) is mounted already, at \(other.point)")
+            throw KeychainError(
+                .parameter,
+                message: "\(other.source) is mounted already: 'keychainctl file unmount \(other.point)' ends that")
         }
     }
 

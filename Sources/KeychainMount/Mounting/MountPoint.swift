@@ -74,7 +74,7 @@ struct MountPoint {
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         // By then another mount may have the place. statfs(2) asks the program of a mount, where stat(2) may not.
         let words =
-            #"read -r word || stat -f -- "$0" >/dev/null 2>&1 || exec fusermount3 -u -z -q -- "$0""#
+            #"exec >/dev/null 2>&1; read -r word || stat -f -- "$0" || exec fusermount3 -u -z -q -- "$0""#
         _ = try ChildProgram.start(["/bin/sh", "-c", words, path], [], input: ends[0])
         close(ends[0])
         return OpenDescriptor(ends[1])
