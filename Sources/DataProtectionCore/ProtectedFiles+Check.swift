@@ -158,11 +158,11 @@ extension ProtectedFiles {
         if let other = copies.verified.dropFirst().first, other.header != newest.header {
             let isForeign = other.header.key.fileID != newest.header.key.fileID
             let isAmbiguous = isForeign || other.header.sequence == newest.header.sequence
-            let isUncertain = newest.isOfAnotherStart(bootID)
             let isBase = !newest.header.isDurable
-            // A reader decides in this way too.
-            let isCut = size < newest.header.storedSize
-            let gives = isUncertain && (isCut || check.newestLost > other.header.writeCount)
+            let judgement = HeaderJudgement<UInt64>(
+                newest: newest.header, former: other.header, mark: newest.bootMark(of: bootID), size: size
+            ) { check.newestLost > $0 ? check.newestLost : nil }
+            let gives = judgement.header.sequence != newest.header.sequence
             if isAmbiguous || gives || check.readable == 0 && newest.header.length > 0 || isBase {
                 let otherCheck = try walk(file, other, progress, nil)
                 if isAmbiguous {

@@ -85,7 +85,8 @@ extension ProtectedFiles {
     ///   read. A key that does not open is no error here: see ``ProtectedFileInfo/refusal``.
     public func info(of url: URL) throws(DataProtectionError) -> ProtectedFileInfo {
         let file = try OpenFile(reading: try FilePath.of(url))
-        let claimed = try file.header().claimed
+        let headers = try file.headers()
+        let claimed = headers.newest.claimed
         var refusal: DataProtectionError?
         do throws(DataProtectionError) {
             _ = try sealed(file).current(.continuing)
@@ -96,7 +97,7 @@ extension ProtectedFiles {
             protection: FileProtection(claimed.fileClass), length: claimed.length, storedSize: file.size,
             keychain: claimed.key.storeID, identifier: claimed.key.fileID, keyGeneration: claimed.key.generation,
             chunkSize: 1 << Int(claimed.chunkBits),
-            hasBothHeaders: try file.hasBothHeaders(), refusal: refusal)
+            hasBothHeaders: headers.areBothWhole, refusal: refusal)
     }
 
     // MARK: Changing

@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test("A file that is visibly cut short or without a header does not take the place of its copy")
+    @Test("A file that is visibly cut short, lengthened or without a header does not take the place of its copy")
     func damaged() throws {
         try withProtectedFiles { files, directory throws in
             let (url, copy) = (directory.appendingPathComponent("file"), directory.appendingPathComponent("copy"))
@@ -95,6 +95,8 @@ import Testing
             let whole = try Data(contentsOf: url)
             try whole.dropLast(1).write(to: url)
             #expect(failure { () throws(DataProtectionError) in try files.backUp(url, to: copy) }?.code == .truncated)
+            try (whole + Data(count: 1)).write(to: url)
+            #expect(failure { () throws(DataProtectionError) in try files.backUp(url, to: copy) }?.code == .tampered)
             var broken = whole
             for offset in FileFormat.slotOffsets { broken[offset + 100] ^= 1 }
             try broken.write(to: url)

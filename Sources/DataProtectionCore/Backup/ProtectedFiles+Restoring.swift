@@ -48,7 +48,7 @@ extension ProtectedFiles {
                 try keys.ask(.adopt(foreign.secret, header.fileClass, fileID: header.key.fileID), path).wrapped
             }
         } else {
-            guard try isUnfinished(file) else { return false }
+            guard try file.headers().mayBeHalfAdopted else { return false }
             do throws(DataProtectionError) {
                 let sealed = sealed(file, mayWrite: true)
                 try sealed.rewrap(.continuing, isStillRight: requireStillNamed) {
@@ -154,19 +154,6 @@ extension ProtectedFiles {
         let key = OpenFileKey(
             try KeyMaterial(secret, file.path), fileID: claimed.fileID, bootID: environment().bootID)
         return (key, secret)
-    }
-
-    /// Whether an interrupted call has changed one copy of the header.
-    ///
-    /// The file belongs to this keychain then, and the other copy is broken or still under the key of the former
-    /// keychain.
-    private func isUnfinished(_ file: borrowing OpenFile) throws(DataProtectionError) -> Bool {
-        let page = try file.firstPage()
-        let result = Result { () throws(FileFormatError) in try FileHeader.inFirstPage(page) }
-        guard let pair = try? result.get(), pair.newest.claimed.isDurable,
-            FileHeader.intactCopies(in: page) != [true, true]
-        else { return false }
-        return pair.former?.claimed.key.storeID != pair.newest.claimed.key.storeID
     }
 
     /// Whether a key belongs to this keychain, which has a class key for it.

@@ -37,20 +37,14 @@ struct SharedFile: ~Copyable {
 
     /// The header, which is not verified.
     ///
-    /// - Throws: `.truncated` if the file lacks bytes that the header counts: a copy of it would replace a whole one.
+    /// - Throws: `.truncated` or `.tampered` if the file has not the size that its header says: a copy of it would
+    ///   replace a whole one.
     func header() throws(DataProtectionError) -> UnverifiedFileHeader {
-        let header = try file.header()
-        // A header that was written before a crash may refer to bytes that never came to the disk. The other header
-        // counts then.
-        let page = try file.firstPage()
-        let former = (try? Result { () throws(FileFormatError) in try FileHeader.inFirstPage(page) }.get())?.former
-        let isBaseThere = !header.claimed.isDurable && (former?.claimed.storedSize).map { $0 <= file.size } ?? false
-        guard header.claimed.storedSize <= file.size || isBaseThere else {
-            throw DataProtectionError(
-                .truncated, file.path,
-                "\(header.claimed.storedSize - file.size) bytes of the file are missing at its end")
-        }
-        return header
+        let pair = try file.headers()
+        let judgement = HeaderJudgement<DataProtectionError>(
+            newest: pair.newest.claimed, former: pair.former?.claimed, mark: nil, size: file.size) { _ in nil }
+        if case .damaged(_, let damage) = judgement { throw DataProtectionError(damage, file.path) }
+        return pair.newest
     }
 
     /// Makes sure that the file has not changed since it was opened.

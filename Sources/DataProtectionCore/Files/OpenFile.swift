@@ -71,25 +71,18 @@ struct OpenFile: ~Copyable {
         try firstPage().withUnsafeBytes(FileFormat.isProtected)
     }
 
-    /// The newest header, which is not verified yet.
-    func header() throws(DataProtectionError) -> UnverifiedFileHeader {
+    /// The newest header and the one in the other slot, which are not verified yet.
+    func headers() throws(DataProtectionError) -> FileHeaderPair {
         let page = try firstPage()
         do throws(FileFormatError) {
-            return try FileHeader.newest(in: page)
+            return try FileHeader.inFirstPage(page)
         } catch {
             throw DataProtectionError(error, path)
         }
     }
 
-    /// Whether both slots have an intact header. The two may differ.
-    func hasBothHeaders() throws(DataProtectionError) -> Bool {
-        let page = try firstPage()
-        do throws(FileFormatError) {
-            return try FileHeader.inFirstPage(page).areBothWhole
-        } catch {
-            throw DataProtectionError(error, path)
-        }
-    }
+    /// The newest header, which is not verified yet.
+    func header() throws(DataProtectionError) -> UnverifiedFileHeader { try headers().newest }
 
     /// Waits until no other program writes to the file, and keeps others from writing (docs/file-format.md, "Several
     /// programs").

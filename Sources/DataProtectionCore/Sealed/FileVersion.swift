@@ -21,8 +21,7 @@ final class FileVersion: Sendable {
     let unfinished: Unfinished?
 
     enum Unfinished {
-        /// The disk has the content of the header, and perhaps not the header itself
-        /// (``FileHeaderPair/mayBeHalfWritten``).
+        /// The disk has the content of the header, and perhaps not the header itself.
         case header
         /// The other slot has a newer header that does not count, since not all of its content opens. It might open
         /// when the file grows.
@@ -42,6 +41,28 @@ final class FileVersion: Sendable {
         self.slot = slot
         self.base = header.isDurable ? header : base
         self.highestSequence = highestSequence
+    }
+
+    /// The version that the judgement of two headers gives.
+    ///
+    /// - Throws: `.tampered` or `.truncated` if the file is damaged.
+    convenience init(
+        _ judgement: HeaderJudgement<DataProtectionError>, of pair: FileHeaderPair, slots: Data, _ path: String
+    ) throws(DataProtectionError) {
+        let (newest, former) = (pair.newest.slot, pair.former?.slot ?? pair.newest.slot)
+        let sequence = pair.newest.claimed.sequence
+        switch judgement {
+        case .counts(let header, let base):
+            self.init(slots: slots, header: header, slot: newest, base: base, highestSequence: sequence)
+        case .unfinished(let header):
+            self.init(
+                slots: slots, header: header, slot: newest, base: header, highestSequence: sequence,
+                unfinished: .header)
+        case .retreat(let base):
+            self.init(
+                slots: slots, header: base, slot: former, base: base, highestSequence: sequence, unfinished: .retreat)
+        case .damaged(_, let damage): throw DataProtectionError(damage, path)
+        }
     }
 
     /// The slot of the next header. The base keeps its slot.
@@ -77,17 +98,6 @@ final class FileVersion: Sendable {
                     && memcmp(known, page.baseAddress! + offset, FileFormat.slotByteCount) == 0
             }
         }
-    }
-}
-
-extension FileHeaderPair {
-    /// Whether a program may have died between writing a durable header and forcing it to the disk.
-    ///
-    /// The header went to the slot in which the base was not. Until it is on the disk, the other slot counts after a
-    /// crash. It has the content of this one.
-    var mayBeHalfWritten: Bool {
-        guard let former, newest.claimed.isDurable else { return false }
-        return former.claimed.root == newest.claimed.root && former.claimed.length == newest.claimed.length
     }
 }
 

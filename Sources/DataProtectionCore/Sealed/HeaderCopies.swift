@@ -8,11 +8,9 @@ struct VerifiedHeader {
     let header: FileHeader
     let fileKey: KeyMaterial
 
-    /// Whether the header's content may be missing on the disk, since an earlier start of the system wrote it.
-    func isOfAnotherStart(_ bootID: UUID?) -> Bool {
-        guard !header.isDurable else { return false }
-        guard let bootID else { return true }
-        return header.bootMark != FileHeader.bootMark(of: bootID, fileKey: fileKey, fileID: header.key.fileID)
+    /// The mark of a start of the system in headers of this file.
+    func bootMark(of bootID: UUID) -> FileHeader.BootMark {
+        FileHeader.bootMark(of: bootID, fileKey: fileKey, fileID: header.key.fileID)
     }
 }
 

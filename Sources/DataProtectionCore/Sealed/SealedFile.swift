@@ -212,41 +212,29 @@ final class SealedFile: Sendable {
         _ pair: FileHeaderPair, _ page: Data, _ key: OpenFileKey, _ file: Descriptor
     ) throws(DataProtectionError) -> FileVersion {
         let newest = try format { () throws(FileFormatError) in try pair.newest.verified(fileKey: key.fileKey) }
-        let slots = page.withUnsafeBytes { FileVersion.slots(in: $0) }
-        let base = newest.isDurable ? nil : try? pair.former?.verified(fileKey: key.fileKey)
-        let version = FileVersion(
-            slots: slots, header: newest, slot: pair.newest.slot, base: base, highestSequence: newest.sequence,
-            unfinished: pair.mayBeHalfWritten ? .header : nil)
-        if newest.isKnown(to: key.bootMark) {
-            try newest.requireStoredSize(of: file.number, path)
-            return version
-        }
-        do throws(DataProtectionError) {
-            try newest.requireStoredSize(of: file.number, path)
-            try openEverything(version, key, file)
-            return version
-        } catch {
-            // A block that the disk cannot read is no sign of a crash. It may belong to the content that was made
-            // durable last.
-            guard let base, let former = pair.former, error.code == .tampered || error.code == .truncated else {
-                throw error
+        let former =
+            newest.isDurable ? pair.former?.claimed : try? pair.former?.verified(fileKey: key.fileKey)
+        let judgement = try HeaderJudgement<DataProtectionError>(
+            newest: newest, former: former, mark: key.bootMark, size: try FilePath.size(of: file.number, path)
+        ) { (writeCount) throws(DataProtectionError) in
+            do throws(DataProtectionError) {
+                try openEverything(of: newest, since: writeCount, key, file)
+                return nil
+            } catch {
+                // A block that the disk cannot read is no sign of a crash. It may belong to the content that was made
+                // durable last.
+                guard error.code == .tampered || error.code == .truncated else { throw error }
+                return error
             }
-            try base.requireStoredSize(of: file.number, path)
-            // The base was made durable, even if its header does not say so.
-            var header = base
-            header.bootMark = FileHeader.BootMark()
-            return FileVersion(
-                slots: slots, header: header, slot: former.slot, base: header, highestSequence: newest.sequence,
-                unfinished: .retreat)
         }
+        return try FileVersion(judgement, of: pair, slots: page.withUnsafeBytes { FileVersion.slots(in: $0) }, path)
     }
 
     /// Opens everything that may be missing on the disk. Nodes that were seen before are read again.
     private func openEverything(
-        _ version: FileVersion, _ key: OpenFileKey, _ file: Descriptor
+        of header: FileHeader, since writeCount: UInt64, _ key: OpenFileKey, _ file: Descriptor
     ) throws(DataProtectionError) {
-        try SealedFileReader(file.number, path, header: version.header, cipher: key.cipher)
-            .openEverything(since: version.base?.writeCount ?? 0)
+        try SealedFileReader(file.number, path, header: header, cipher: key.cipher).openEverything(since: writeCount)
     }
 
     private func firstPage(_ file: Descriptor) throws(DataProtectionError) -> Data {
@@ -570,7 +558,7 @@ final class SealedFile: Sendable {
         guard claimed.isDurable && !hasLost else { return try current(isLocked: true) }
         // A file that was written whole is marked as durable in any case, and may have been written without waiting for
         // the disk. A copy has the mark of its original.
-        if !claimed.isChangedInPlace || pair.mayBeHalfWritten || !hasForced { try force(file) }
+        if !claimed.isChangedInPlace || pair.mayBeUnforced || !hasForced { try force(file) }
         return nil
     }
 
@@ -616,7 +604,7 @@ final class SealedFile: Sendable {
     ) throws(DataProtectionError) {
         do throws(DataProtectionError) {
             // The system may have dropped bytes that the disk had refused.
-            try openEverything(version, key, file)
+            try openEverything(of: version.header, since: version.base?.writeCount ?? 0, key, file)
         } catch {
             // The next call finds out which header counts now.
             state.withLock { $0.version = nil }

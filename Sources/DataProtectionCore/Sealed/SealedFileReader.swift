@@ -350,18 +350,3 @@ extension DataProtectionError {
         }
     }
 }
-
-extension FileHeader {
-    /// Makes sure that an open file has the size that its verified header says.
-    ///
-    /// - Throws: `.truncated` or `.tampered` if it does not.
-    func requireStoredSize(of file: Int32, _ path: String) throws(DataProtectionError) {
-        let size = try FilePath.size(of: file, path)
-        if size < storedSize {
-            throw DataProtectionError(.truncated, path, "\(storedSize - size) bytes of the file are missing at its end")
-        }
-        if size > storedSize && !isChangedInPlace {
-            throw DataProtectionError(.tampered, path, "bytes were added at the end of the file")
-        }
-    }
-}
