@@ -97,8 +97,13 @@ extension ProtectedFiles {
         let copies = try HeaderCopies(page, file.path, keys)
         guard let broken = copies.repairable, let whole = copies.verified.first else { return false }
         var header = whole.header
+        let writer = HeaderWriter(file: file.descriptor, path: file.path, fileKey: whole.fileKey, files: files)
+        func replace(_ slot: Int) throws(DataProtectionError) {
+            try writer.write(header, slot: slot)
+            guard files.sync(writer.file) == 0 else { throw .system("write", writer.path) }
+        }
         guard !header.isDurable else {
-            try replaceHeader(broken, by: header, whole.fileKey, of: file)
+            try replace(broken)
             return true
         }
         // The broken copy was the one to go back to after a crash of the system. Its replacement must need no such way
@@ -106,22 +111,9 @@ extension ProtectedFiles {
         guard try contentIsWhole(file, whole), files.sync(file.descriptor) == 0 else { return false }
         header.bootMark = FileHeader.BootMark()
         header.sequence += 1
-        try replaceHeader(broken, by: header, whole.fileKey, of: file)
-        try replaceHeader(1 - broken, by: header, whole.fileKey, of: file)
+        try replace(broken)
+        try replace(1 - broken)
         return true
-    }
-
-    private func replaceHeader(
-        _ number: Int, by header: FileHeader, _ fileKey: KeyMaterial, of file: borrowing OpenFile
-    ) throws(DataProtectionError) {
-        let (descriptor, path) = (file.descriptor, file.path)
-        let result = header.encoded(fileKey: fileKey, slot: number).withUnsafeBytes { bytes in
-            Result { () throws(DataProtectionError) in
-                try files.writeAll(bytes, to: descriptor, at: UInt64(FileFormat.slotOffsets[number]), path)
-            }
-        }
-        try result.get()
-        guard files.sync(descriptor) == 0 else { throw .system("write", path) }
     }
 
     private func contentIsWhole(

@@ -105,9 +105,7 @@ extension ProtectedFiles {
         let new = try Replacement(of: target, mode: 0o600, files)
         try copyBytes(of: shared, to: new, progress)
         if let (header, fileKey) = adopted {
-            for slot in FileFormat.slotOffsets.indices {
-                try write(header, to: new.descriptor, slot: slot, fileKey, target)
-            }
+            try HeaderWriter(file: new.descriptor, path: target, fileKey: fileKey, files: files).writePage(header)
         }
         try new.takeWhatIsHarmless(of: shared.file)
         try new.takeTimes(of: shared.file)
@@ -168,16 +166,5 @@ extension ProtectedFiles {
             default: throw error
             }
         }
-    }
-
-    private func write(
-        _ header: FileHeader, to descriptor: Int32, slot: Int, _ fileKey: KeyMaterial, _ path: String
-    ) throws(DataProtectionError) {
-        let result = header.encoded(fileKey: fileKey, slot: slot).withUnsafeBytes { bytes in
-            Result { () throws(DataProtectionError) in
-                try files.writeAll(bytes, to: descriptor, at: UInt64(FileFormat.slotOffsets[slot]), path)
-            }
-        }
-        try result.get()
     }
 }

@@ -68,8 +68,13 @@ final class FileVersion: Sendable {
     /// The slot of the next header. The base keeps its slot.
     var nextSlot: Int { header.isDurable ? 1 - slot : slot }
 
-    /// A copy of this version with another header.
-    func replacing(_ slot: Int, by header: FileHeader, _ bytes: Data) -> FileVersion {
+    /// Writes a header over a slot.
+    ///
+    /// - Returns: The version of the file afterwards.
+    func writing(
+        _ header: FileHeader, over slot: Int, _ writer: HeaderWriter
+    ) throws(DataProtectionError) -> FileVersion {
+        let bytes = try writer.write(header, slot: slot)
         var slots = slots
         let start = slot * FileFormat.slotByteCount
         slots.replaceSubrange(start..<(start + bytes.count), with: bytes)

@@ -261,6 +261,10 @@ final class SealedFile: Sendable {
         SealedFileReader(file.number, path, header: version.header, cipher: key.cipher, nodes: key.nodes)
     }
 
+    private func writer(_ key: OpenFileKey, _ file: Descriptor) -> HeaderWriter {
+        HeaderWriter(file: file.number, path: path, fileKey: key.fileKey, files: environment.files)
+    }
+
     private func forgetKey() {
         state.withLock { state in
             state.key = nil
@@ -462,8 +466,7 @@ final class SealedFile: Sendable {
     ) throws(DataProtectionError) -> FileVersion {
         var header = header
         header.sequence = version.highestSequence + 1
-        let new = try SealedFileChange.write(
-            header, version.nextSlot, of: version, key, to: file.number, path, environment.files)
+        let new = try version.writing(header, over: version.nextSlot, writer(key, file))
         try force(file)
         keep(new, after: version)
         return new
@@ -591,8 +594,7 @@ final class SealedFile: Sendable {
         var header = version.header
         header.bootMark = FileHeader.BootMark()
         header.sequence = version.highestSequence + 1
-        let new = try SealedFileChange.write(
-            header, version.slot, of: version, key, to: file.number, path, environment.files)
+        let new = try version.writing(header, over: version.slot, writer(key, file))
         if pages.slots == version.slots { pages.map.forgetBase() }
         keep(new, after: version)
         return pages.hasReleased ? try release(new, key, file) : new
@@ -638,8 +640,7 @@ final class SealedFile: Sendable {
         header.sequence = version.highestSequence + 1
         // A disk that refuses this header has no later bytes either.
         let result = Result { () throws(DataProtectionError) in
-            try SealedFileChange.write(
-                header, version.slot, of: version, key, to: file.number, path, environment.files)
+            try version.writing(header, over: version.slot, writer(key, file))
         }
         if case .success(let new) = result { keep(new, after: version) }
     }
@@ -715,8 +716,7 @@ final class SealedFile: Sendable {
             // The slot in use comes last, so that one slot is intact at any moment. Both are written, so that no other
             // wrapping stays.
             for slot in [1 - version.slot, version.slot] {
-                new = try SealedFileChange.write(
-                    header, slot, of: new, key, to: file.number, path, environment.files)
+                new = try new.writing(header, over: slot, writer(key, file))
                 try force(file)
             }
             keep(new, after: version)

@@ -402,7 +402,8 @@ struct SealedFileChange: ~Copyable {
         try provideStoredSize()
         header.sequence = version.highestSequence + 1
         header.bootMark = bootMark
-        let new = try Self.write(header, version.nextSlot, of: version, key, to: file, path, files)
+        let writer = HeaderWriter(file: file, path: path, fileKey: key.fileKey, files: files)
+        let new = try version.writing(header, over: version.nextSlot, writer)
         for (place, node) in nodes {
             // A node above a changed node has changed too.
             let entry = place.level == tree.depth ? header.root : nodes[place.parent]?[place.indexInParent]
@@ -420,20 +421,6 @@ struct SealedFileChange: ~Copyable {
         // The file is never cut off here: the base may need more than the present header.
         guard header.storedSize > (try FilePath.size(of: file, path)) else { return }
         guard files.truncate(file, to: Int(header.storedSize)) == 0 else { throw .system("write", path) }
-    }
-
-    /// Writes a header over a slot.
-    static func write(
-        _ header: FileHeader, _ slot: Int, of version: FileVersion, _ key: OpenFileKey, to file: Int32, _ path: String,
-        _ files: any FileSystem
-    ) throws(DataProtectionError) -> FileVersion {
-        let bytes = header.encoded(fileKey: key.fileKey, slot: slot)
-        try bytes.withUnsafeBytes { bytes in
-            Result { () throws(DataProtectionError) in
-                try files.writeAll(bytes, to: file, at: UInt64(FileFormat.slotOffsets[slot]), path)
-            }
-        }.get()
-        return version.replacing(slot, by: header, bytes)
     }
 
     /// Encrypts the changed nodes from the lowest level up, since each has the tags of the nodes below it.

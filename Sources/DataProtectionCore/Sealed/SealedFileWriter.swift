@@ -129,14 +129,13 @@ final class SealedFileWriter: @unchecked Sendable {  // its threads share only c
     private func sealLast(_ bytes: UnsafeRawBufferPointer) throws(DataProtectionError) {
         if length == 0 && bytes.count <= chunkSize { return try finishSmall(bytes) }
         try seal(bytes)
-        let header = self.header(root: try root())
-        try write(headerPage(header), at: 0)
+        try write(firstPage(root: try root()), at: 0)
     }
 
     /// Writes a file of at most one chunk in one write.
     private func finishSmall(_ bytes: UnsafeRawBufferPointer) throws(DataProtectionError) {
         length = UInt64(bytes.count)
-        guard !bytes.isEmpty else { return try write(headerPage(header(root: nil)), at: 0) }
+        guard !bytes.isEmpty else { return try write(firstPage(root: nil), at: 0) }
         var image = Data(count: FileFormat.headerByteCount + bytes.count)
         let nonces = try nonces(1)
         writeCount = 1
@@ -150,7 +149,7 @@ final class SealedFileWriter: @unchecked Sendable {  // its threads share only c
         }
         if case .failure(let error) = result { throw DataProtectionError(error, path) }
         storedSize = UInt64(image.count)
-        image.replaceSubrange(..<FileFormat.headerByteCount, with: headerPage(header(root: entry)))
+        image.replaceSubrange(..<FileFormat.headerByteCount, with: firstPage(root: entry))
         try write(image, at: 0)
     }
 
@@ -310,19 +309,11 @@ final class SealedFileWriter: @unchecked Sendable {  // its threads share only c
 
     // MARK: Parts
 
-    private func header(root: FileEntry?) -> FileHeader {
-        FileHeader(
-            key: key, chunkBits: chunkBits, length: length, storedSize: storedSize, writeCount: writeCount, root: root,
-            usedPages: usedPages)
-    }
-
-    private func headerPage(_ header: FileHeader) -> Data {
-        var page = Data(count: FileFormat.headerByteCount)
-        for (number, offset) in FileFormat.slotOffsets.enumerated() {
-            let slot = header.encoded(fileKey: fileKey, slot: number)
-            page.replaceSubrange(offset..<(offset + slot.count), with: slot)
-        }
-        return page
+    private func firstPage(root: FileEntry?) -> Data {
+        HeaderWriter.page(
+            FileHeader(
+                key: key, chunkBits: chunkBits, length: length, storedSize: storedSize, writeCount: writeCount,
+                root: root, usedPages: usedPages), fileKey)
     }
 
     private func nonces(_ count: Int) throws(DataProtectionError) -> [InlineBytes<12>] {
