@@ -94,7 +94,7 @@ extension ProtectedFiles {
         }
         let page = try file.firstPage()
         guard page.count == FileFormat.headerByteCount else { return false }
-        let copies = try HeaderCopies(page, file.path, keys)
+        let copies = try HeaderCopies(page, file.path, environment().keys)
         guard let broken = copies.repairable, let whole = copies.verified.first else { return false }
         var header = whole.header
         let writer = HeaderWriter(file: file.descriptor, path: file.path, fileKey: whole.fileKey, files: files)
@@ -140,7 +140,7 @@ extension ProtectedFiles {
     ) throws(DataProtectionError) -> Examined {
         // The lock lasts until the descriptor is closed.
         try file.shareHeader()
-        let copies = try HeaderCopies(try file.firstPage(), file.path, keys)
+        let copies = try HeaderCopies(try file.firstPage(), file.path, environment().keys)
         var report = CheckReport(copies)
         let size = try file.presentSize()
         guard let newest = copies.verified.first else {

@@ -222,7 +222,7 @@ public struct ProtectedFiles: Sendable {
         let file = try OpenFile(reading: try FilePath.of(url))
         let sealed = sealed(file)
         while true {
-            let length = try sealed.current(.continuing).0.header.length
+            let length = try sealed.current(.continuing).version.header.length
             guard length <= Self.memorySize, let count = Int(exactly: length) else {
                 throw .system("read into memory", file.path, errno: EFBIG)
             }
@@ -333,7 +333,7 @@ public struct ProtectedFiles: Sendable {
     func content(
         of file: SealedFile, _ progress: (Progress) -> Void, _ consume: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
-        let header = try file.current(.continuing).0.header
+        let header = try file.current(.continuing).version.header
         var window = window(header.fileClass)
         let groupSize = Int(header.tree.chunkSize) * FileFormat.fanOut
         // Not larger than the content, since all of it is erased afterwards.
@@ -403,7 +403,8 @@ public struct ProtectedFiles: Sendable {
     func environment(_ gate: LockGate? = nil) -> SealedFile.Environment {
         let keys = keys
         return SealedFile.Environment(
-            keys: keys, gate: gate ?? LockGate(keys, now: now), files: files, randomness: randomness, bootID: bootID)
+            keys: KeychainKeySource(keys: keys, gate: gate ?? LockGate(keys, now: now)), files: files,
+            randomness: randomness, bootID: bootID)
     }
 
     func openFiles() -> OpenFiles { OpenFiles.of(keys, now: now) }

@@ -111,7 +111,7 @@ import Testing
                 #expect(header == newest, "\(facts)")
             case .retreat(let base):
                 outcome = .retreat
-                #expect(isOld && base.isDurable, "\(facts)")
+                #expect(isOld && base.isDurable && base.writeCount == newest.writeCount, "\(facts)")
             case .damaged(_, .missing(let count)):
                 outcome = .missing
                 #expect(count == judgement.header.storedSize - size, "\(facts)")

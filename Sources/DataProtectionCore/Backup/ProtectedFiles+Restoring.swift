@@ -125,7 +125,7 @@ extension ProtectedFiles {
     ) throws(DataProtectionError) -> (FileHeader, KeyMaterial)? {
         guard let foreign = try foreignKey(of: file, with: key) else { return nil }
         // The caller holds the lock that keeps others from writing.
-        var header = try sealed(file, key: foreign.key).current(.continuing, isLocked: true).0.header
+        var header = try sealed(file, key: foreign.key).current(.continuing, isLocked: true).version.header
         header.key = try keys.ask(
             .adopt(foreign.secret, header.fileClass, fileID: header.key.fileID), file.path
         ).wrapped

@@ -57,13 +57,7 @@ struct OpenFile: ~Copyable {
     var size: UInt64 { UInt64(max(0, status.st_size)) }
 
     /// The first page, or the part of it that the file has.
-    func firstPage() throws(DataProtectionError) -> Data {
-        var page = Data(count: FileFormat.headerByteCount)
-        let result = page.withUnsafeMutableBytes { bytes in
-            Result { () throws(DataProtectionError) in try bytes.fill(from: descriptor, at: 0, path) }
-        }
-        return page.prefix(try result.get())
-    }
+    func firstPage() throws(DataProtectionError) -> Data { try FileHeader.firstPage(of: descriptor, path) }
 
     /// Whether the file is protected.
     func isProtected() throws(DataProtectionError) -> Bool {
@@ -74,11 +68,7 @@ struct OpenFile: ~Copyable {
     /// The newest header and the one in the other slot, which are not verified yet.
     func headers() throws(DataProtectionError) -> FileHeaderPair {
         let page = try firstPage()
-        do throws(FileFormatError) {
-            return try FileHeader.inFirstPage(page)
-        } catch {
-            throw DataProtectionError(error, path)
-        }
+        return try withFormatErrors(path) { () throws(FileFormatError) in try FileHeader.inFirstPage(page) }
     }
 
     /// The newest header, which is not verified yet.

@@ -76,7 +76,7 @@ public final class ProtectedFileHandle: Sendable {
     /// - Throws: `.locked` while the keychain is locked and the class forbids it; `.system` with `EBADF` after
     ///   `close()`.
     public var length: UInt64 {
-        get throws(DataProtectionError) { try file.current().0.header.length }
+        get throws(DataProtectionError) { try file.current().version.header.length }
     }
 
     /// The class of the file, which another program may change while the file is open.
@@ -84,11 +84,11 @@ public final class ProtectedFileHandle: Sendable {
     /// - Throws: `.locked` while the keychain is locked and the class forbids it; `.system` with `EBADF` after
     ///   `close()`.
     public var protection: FileProtection {
-        get throws(DataProtectionError) { FileProtection(try file.current().0.header.fileClass) }
+        get throws(DataProtectionError) { FileProtection(try file.current().version.header.fileClass) }
     }
 
     /// Whether this process has the key of the file at the moment.
-    package var hasKey: Bool { file.hasKey }
+    package var hasKey: Bool { file.lease.hasKey }
 
     // MARK: Reading
 
@@ -203,7 +203,7 @@ public final class ProtectedFileHandle: Sendable {
         _ write: (UnsafeRawBufferPointer, UInt64, SealedFile.Access) throws(DataProtectionError) -> Void
     ) throws(DataProtectionError) {
         guard file.mayWrite else { throw .system("write", path, errno: EBADF) }
-        try file.duringLongCall { () throws(DataProtectionError) in try writeBatches(bytes, from: offset, write) }
+        try file.lease.duringLongCall { () throws(DataProtectionError) in try writeBatches(bytes, from: offset, write) }
     }
 
     private func writeBatches(

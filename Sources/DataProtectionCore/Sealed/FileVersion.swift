@@ -13,55 +13,77 @@ final class FileVersion: Sendable {
     let header: FileHeader
     /// The slot of the header.
     let slot: Int
-    /// The header to go back to after a crash of the system. `nil` means that there is none that counts.
-    let base: FileHeader?
+    let standing: Standing
     /// The highest sequence number in the slots.
     let highestSequence: UInt64
-    /// The work that has to be done before anything is written.
-    let unfinished: Unfinished?
 
-    enum Unfinished {
-        /// The disk has the content of the header, and perhaps not the header itself.
-        case header
+    /// What the disk has of a version, and what has to be done before anything else is written.
+    ///
+    /// ```
+    ///             a write                    crash of the system
+    ///  durable ────────────────► written ───────────────────────► found
+    ///   ▲ ▲ ▲ └── its header is    │ sync                          │ │ its content
+    ///   │ │ │     replaced, and    │                 written anew, │ │ does not open
+    ///   │ │ │     the program dies │                 sync          │ ▼
+    ///   │ │ │           │          │                               │ retreat
+    ///   │ │ │           ▼          │                               │ │ written over the newer
+    ///   │ │ └─ sync ─ unforced     │                               │ │ header, sync
+    ///   │ └────────────────────────┘                               │ │
+    ///   └──────────────────────────────────────────────────────────┴─┘
+    /// ```
+    enum Standing {
+        /// The disk has the header and everything that it refers to.
+        case durable
+        /// The disk has everything that the header refers to, and perhaps not the header.
+        case unforced
+        /// This start of the system has everything. Without a base the only header must not be written over.
+        case written(base: FileHeader?)
+        /// Another start of the system has written it. All of it opens, and the disk need not have it: the system may
+        /// take an earlier write that failed for written.
+        case found(base: FileHeader?)
         /// The other slot has a newer header that does not count, since not all of its content opens. It might open
         /// when the file grows.
         case retreat
     }
 
-    /// Makes a version.
-    ///
-    /// - Parameter base: The base. `nil` means that the header is the base itself.
-    init(
-        slots: Data, header: FileHeader, slot: Int, base: FileHeader?, highestSequence: UInt64,
-        unfinished: Unfinished? = nil
-    ) {
-        self.unfinished = unfinished
+    private init(_ slots: Data, _ header: FileHeader, _ slot: Int, _ standing: Standing, highestSequence: UInt64) {
         self.slots = slots
         self.header = header
         self.slot = slot
-        self.base = header.isDurable ? header : base
+        self.standing = standing
         self.highestSequence = highestSequence
     }
 
     /// The version that the judgement of two headers gives.
     ///
+    /// - Parameters:
+    ///   - mark: The mark of the running system.
+    ///   - page: The first page of the file.
     /// - Throws: `.tampered` or `.truncated` if the file is damaged.
     convenience init(
-        _ judgement: HeaderJudgement<DataProtectionError>, of pair: FileHeaderPair, slots: Data, _ path: String
+        _ judgement: HeaderJudgement<DataProtectionError>, of pair: FileHeaderPair, _ mark: FileHeader.BootMark,
+        _ page: Data, _ path: String
     ) throws(DataProtectionError) {
-        let (newest, former) = (pair.newest.slot, pair.former?.slot ?? pair.newest.slot)
-        let sequence = pair.newest.claimed.sequence
+        let standing: Standing
         switch judgement {
-        case .counts(let header, let base):
-            self.init(slots: slots, header: header, slot: newest, base: base, highestSequence: sequence)
-        case .unfinished(let header):
-            self.init(
-                slots: slots, header: header, slot: newest, base: header, highestSequence: sequence,
-                unfinished: .header)
-        case .retreat(let base):
-            self.init(
-                slots: slots, header: base, slot: former, base: base, highestSequence: sequence, unfinished: .retreat)
+        case .counts(let header, _) where header.isDurable: standing = .durable
+        case .counts(let header, let base): standing = header.bootMark == mark ? .written(base: base) : .found(base: base)
+        case .unfinished: standing = .unforced
+        case .retreat: standing = .retreat
         case .damaged(_, let damage): throw DataProtectionError(damage, path)
+        }
+        let isRetreat = if case .retreat = standing { true } else { false }
+        self.init(
+            page.withUnsafeBytes { Self.slots(in: $0) }, judgement.header,
+            (isRetreat ? pair.former ?? pair.newest : pair.newest).slot, standing,
+            highestSequence: pair.newest.claimed.sequence)
+    }
+
+    /// The header to go back to after a crash of the system. `nil` means that there is none that counts.
+    var base: FileHeader? {
+        switch standing {
+        case .durable, .unforced, .retreat: header
+        case .written(let base), .found(let base): base
         }
     }
 
@@ -70,25 +92,26 @@ final class FileVersion: Sendable {
 
     /// Writes a header over a slot.
     ///
+    /// - Parameter sequence: The sequence number of the header. `nil` means the next one.
     /// - Returns: The version of the file afterwards.
     func writing(
-        _ header: FileHeader, over slot: Int, _ writer: HeaderWriter
+        _ header: FileHeader, over slot: Int, sequence: UInt64? = nil, _ writer: HeaderWriter
     ) throws(DataProtectionError) -> FileVersion {
+        var header = header
+        header.sequence = sequence ?? highestSequence + 1
         let bytes = try writer.write(header, slot: slot)
         var slots = slots
         let start = slot * FileFormat.slotByteCount
         slots.replaceSubrange(start..<(start + bytes.count), with: bytes)
         return FileVersion(
-            slots: slots, header: header, slot: slot, base: base, highestSequence: header.sequence)
+            slots, header, slot, header.isDurable ? .durable : .written(base: base), highestSequence: header.sequence)
     }
 
-    /// A copy of this version for the moment when the disk has it for certain.
-    var whole: FileVersion {
-        FileVersion(slots: slots, header: header, slot: slot, base: base, highestSequence: highestSequence)
-    }
+    /// This version when the disk has its header for certain.
+    var forced: FileVersion { FileVersion(slots, header, slot, .durable, highestSequence: highestSequence) }
 
     /// The bytes of both slots, from the first page of a file.
-    static func slots(in page: UnsafeRawBufferPointer) -> Data {
+    private static func slots(in page: UnsafeRawBufferPointer) -> Data {
         FileFormat.slotOffsets.reduce(into: Data(capacity: 2 * FileFormat.slotByteCount)) { slots, offset in
             slots.append(contentsOf: page[offset..<(offset + FileFormat.slotByteCount)])
         }

@@ -31,7 +31,7 @@ struct HeaderCopies {
     ///
     /// - Parameter page: The first page, or the part of it that the file has.
     /// - Throws: `.notProtected`, `.newerFormat`, or the reason for which the keychain does not give the file's key.
-    init(_ page: Data, _ path: String, _ keys: FileKeys) throws(DataProtectionError) {
+    init(_ page: Data, _ path: String, _ keys: any FileKeySource) throws(DataProtectionError) {
         guard page.withUnsafeBytes(FileFormat.isProtected) else {
             throw DataProtectionError(FileFormatError.notProtected, path)
         }
@@ -90,14 +90,11 @@ struct HeaderCopies {
     }
 
     private static func verify(
-        _ claim: UnverifiedFileHeader, _ path: String, _ keys: FileKeys
+        _ claim: UnverifiedFileHeader, _ path: String, _ keys: any FileKeySource
     ) throws(DataProtectionError) -> VerifiedHeader {
-        let key = try keys.ask(.open(claim.claimed.key), path)
-        let fileKey = try KeyMaterial(key.key, path)
-        do throws(FileFormatError) {
-            return VerifiedHeader(header: try claim.verified(fileKey: fileKey), fileKey: fileKey)
-        } catch {
-            throw DataProtectionError(error, path)
+        let fileKey = try keys.open(claim.claimed.key, path)
+        return try withFormatErrors(path) { () throws(FileFormatError) in
+            VerifiedHeader(header: try claim.verified(fileKey: fileKey), fileKey: fileKey)
         }
     }
 

@@ -59,6 +59,8 @@ enum HeaderJudgement<Loss> {
         }
         // The base was made durable, even if its header does not say so.
         base.bootMark = FileHeader.BootMark()
+        // Write counts only rise in the life of a file, so that a program finds what others have written.
+        base.writeCount = max(base.writeCount, newest.writeCount)
         self = Self.damage(base, size).map { .damaged(base, $0) } ?? .retreat(base)
     }
 

@@ -254,7 +254,7 @@ final class SealedFileReader: Sendable {
                 let isOpen = cipher.open(
                     UnsafeRawBufferPointer(bytes), level: place.level, index: place.index, entry: entry, into: bytes)
                 guard isOpen else { throw tampered("the table of the file's content was changed") }
-                return try withFormatErrors { () throws(FileFormatError) in
+                return try withFormatErrors(path) { () throws(FileFormatError) in
                     try FileNode(decoding: UnsafeRawBufferPointer(bytes))
                 }
             }
@@ -266,16 +266,10 @@ final class SealedFileReader: Sendable {
 
     /// Makes sure that an entry can be one of this file.
     func check(_ entry: FileEntry, level: UInt8, index: UInt64) throws(DataProtectionError) {
-        try withFormatErrors { () throws(FileFormatError) in
+        try withFormatErrors(path) { () throws(FileFormatError) in
             try tree.check(
                 entry, level: level, index: index, storedSize: header.storedSize, writeCount: header.writeCount)
         }
-    }
-
-    private func withFormatErrors<R>(
-        _ body: () throws(FileFormatError) -> R
-    ) throws(DataProtectionError) -> R {
-        do throws(FileFormatError) { return try body() } catch { throw DataProtectionError(error, path) }
     }
 
     private func tampered(_ reason: String) -> DataProtectionError {
@@ -335,18 +329,6 @@ extension SealedFileReader {
             let child = NodePlace(
                 level: place.level - 1, index: place.index * UInt64(FileFormat.fanOut) + UInt64(number))
             try walk(node[number], child, since: writeCount, body)
-        }
-    }
-}
-
-extension DataProtectionError {
-    init(_ error: FileFormatError, _ path: String) {
-        switch error {
-        case .notProtected: self.init(.notProtected, path, "it is no protected file")
-        case .truncated: self.init(.truncated, path, "the end of the file is missing")
-        case .tampered(let reason): self.init(.tampered, path, "the file was changed, or is damaged: \(reason)")
-        case .newerFormat(let version):
-            self.init(.newerFormat, path, "it has format \(version), and this program knows format 1: update it")
         }
     }
 }

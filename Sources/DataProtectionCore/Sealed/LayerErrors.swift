@@ -1,0 +1,42 @@
+internal import FoundationEssentials
+internal import KeychainCrypto
+internal import KeychainModel
+
+// The errors of the layers below become those of files here.
+
+/// Runs `body`, and turns an error about the bytes of a file into one about the file.
+func withFormatErrors<R>(
+    _ path: String, _ body: () throws(FileFormatError) -> R
+) throws(DataProtectionError) -> R {
+    do throws(FileFormatError) { return try body() } catch { throw DataProtectionError(error, path) }
+}
+
+/// Runs `body`, and turns an error of the keychain or the cipher into one about the file.
+func withKeychainErrors<R>(
+    _ path: String, _ body: () throws(KeychainError) -> R
+) throws(DataProtectionError) -> R {
+    do throws(KeychainError) { return try body() } catch { throw DataProtectionError(error, path) }
+}
+
+extension DataProtectionError {
+    init(_ error: FileFormatError, _ path: String) {
+        switch error {
+        case .notProtected: self.init(.notProtected, path, "it is no protected file")
+        case .truncated: self.init(.truncated, path, "the end of the file is missing")
+        case .tampered(let reason): self.init(.tampered, path, "the file was changed, or is damaged: \(reason)")
+        case .newerFormat(let version):
+            self.init(.newerFormat, path, "it has format \(version), and this program knows format 1: update it")
+        }
+    }
+}
+
+extension FileHeader {
+    /// The first page of an open file, or the part of it that the file has.
+    static func firstPage(of file: Int32, _ path: String) throws(DataProtectionError) -> Data {
+        var page = Data(count: FileFormat.headerByteCount)
+        let count = page.withUnsafeMutableBytes { bytes in
+            Result { () throws(DataProtectionError) in try bytes.fill(from: file, at: 0, path) }
+        }
+        return page.prefix(try count.get())
+    }
+}
