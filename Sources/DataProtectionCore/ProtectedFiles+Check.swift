@@ -88,10 +88,7 @@ extension ProtectedFiles {
     public func repairHeader(of url: URL) throws(DataProtectionError) -> Bool {
         let file = try open(url, O_RDWR)
         try file.lockHeader()
-        guard file.identity.isStillNamed() else {
-            throw DataProtectionError(
-                .changedMeanwhile, file.path, "another program has replaced the file meanwhile; nothing was changed")
-        }
+        try file.identity.requireStillNamed()
         let page = try file.firstPage()
         guard page.count == FileFormat.headerByteCount else { return false }
         let copies = try HeaderCopies(page, file.path, environment().keys)
@@ -120,7 +117,7 @@ extension ProtectedFiles {
         _ file: borrowing OpenFile, _ whole: VerifiedHeader
     ) throws(DataProtectionError) -> Bool {
         guard try file.presentSize() >= whole.header.storedSize else { return false }
-        return try walk(file, whole, { _ in }, nil).flaws.all.isEmpty
+        return try walk(file, whole, { _ in }, nil).flaws.isEmpty
     }
 
     // MARK: Which header, and what it refers to
@@ -166,7 +163,7 @@ extension ProtectedFiles {
                 } else if check.readable == 0, newest.header.length > 0, otherCheck.readable > 0 {
                     report.addUselessNewest()
                     (chosen, check) = (other, otherCheck)
-                } else if isBase, !otherCheck.flaws.all.isEmpty {
+                } else if isBase, !otherCheck.flaws.isEmpty {
                     report.add(formerState: otherCheck.flaws)
                 }
             }
@@ -182,11 +179,10 @@ extension ProtectedFiles {
     ) throws(DataProtectionError) -> SealedFileCheck {
         var window = window(chosen.header.fileClass)
         let (path, length) = (file.path, chosen.header.length)
-        let (descriptor, size) = (file.descriptor, try file.presentSize())
-        if size > 1 << 20 { posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL) }
-        return try SealedFileCheck.run(
-            descriptor, path, size: size, header: chosen.header, fileKey: chosen.fileKey, sink
-        ) { (done) throws(DataProtectionError) in
+        file.willBeRead()
+        let cipher = FileCipher(fileKey: chosen.fileKey, fileID: chosen.header.key.fileID)
+        let reader = SealedFileReader(file.descriptor, path, header: chosen.header, cipher: cipher)
+        return try SealedFileCheck(reader, sink) { (done) throws(DataProtectionError) in
             progress(Progress(completed: done, total: length))
             try window.check(path)
         }

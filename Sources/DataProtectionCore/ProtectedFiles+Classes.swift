@@ -245,13 +245,8 @@ extension ProtectedFiles {
 
     /// Wraps the file's key for another class, and replaces both copies of the header.
     private func rewrap(_ file: borrowing OpenFile, for protection: FileProtection) throws(DataProtectionError) {
-        let (identity, path) = (file.identity, file.path)
-        try sealed(file, mayWrite: true).setClass(protection.fileClass) { () throws(DataProtectionError) in
-            guard identity.isStillNamed() else {
-                throw DataProtectionError(
-                    .changedMeanwhile, path, "another program has replaced the file meanwhile; nothing was changed")
-            }
-        }
+        let identity = file.identity
+        try sealed(file, mayWrite: true).setClass(protection.fileClass, isStillRight: identity.requireStillNamed)
     }
 }
 

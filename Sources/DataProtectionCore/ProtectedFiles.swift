@@ -226,23 +226,12 @@ public struct ProtectedFiles: Sendable {
             guard length <= Self.memorySize, let count = Int(exactly: length) else {
                 throw .system("read into memory", file.path, errno: EFBIG)
             }
-            guard count > 0 else { return Data() }
-            guard let bytes = malloc(count) else { throw .system("read into memory", file.path, errno: ENOMEM) }
-            if count > 1 << 20 { posix_fadvise(file.descriptor, 0, 0, POSIX_FADV_SEQUENTIAL) }
-            let target = UnsafeMutableRawBufferPointer(start: bytes, count: count)
-            do throws(DataProtectionError) {
+            file.willBeRead()
+            let content = try Data.content(ofAtMost: count, file.path) { (target) throws(DataProtectionError) in
                 // Another program may write to the file at this moment. The result is one version of it, whole.
-                if try sealed.readAll(into: target) {
-                    return Data(bytesNoCopy: bytes, count: count, deallocator: .free)
-                }
-                ckeychain_erase(bytes, count)
-                free(bytes)
-            } catch {
-                // Some parts may have been decrypted already.
-                ckeychain_erase(bytes, count)
-                free(bytes)
-                throw error
+                try sealed.readAll(into: target) ? count : nil
             }
+            if let content { return content }
         }
     }
 

@@ -34,10 +34,7 @@ extension ProtectedFiles {
         guard try file.isProtected() else { throw DataProtectionError(.notProtected, path, "it is a plain file") }
         let (identity, descriptor) = (file.identity, file.descriptor)
         func requireStillNamed() throws(DataProtectionError) {
-            guard identity.isStillNamed() else {
-                throw DataProtectionError(
-                    .changedMeanwhile, path, "another program has replaced the file meanwhile; nothing was changed")
-            }
+            try identity.requireStillNamed()
             // The new header claims that the disk has everything it refers to. The file may have been copied here a
             // moment ago.
             guard files.sync(descriptor) == 0 else { throw .system("write", path) }
@@ -50,10 +47,7 @@ extension ProtectedFiles {
         } else {
             guard try file.headers().mayBeHalfAdopted else { return false }
             do throws(DataProtectionError) {
-                let sealed = sealed(file, mayWrite: true)
-                try sealed.rewrap(.continuing, isStillRight: requireStillNamed) {
-                    (header) throws(DataProtectionError) in header.key
-                }
+                try sealed(file, mayWrite: true).rewrap(.continuing, isStillRight: requireStillNamed, \.key)
             } catch {
                 // The file belongs to this keychain, and a restore cannot help against a lock.
                 guard error.code == .locked else { throw error }

@@ -74,6 +74,9 @@ struct OpenFile: ~Copyable {
     /// The newest header, which is not verified yet.
     func header() throws(DataProtectionError) -> UnverifiedFileHeader { try headers().newest }
 
+    /// Tells the kernel that the file will be read from its beginning to its end.
+    func willBeRead() { if size > 1 << 20 { posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL) } }
+
     /// Waits until no other program writes to the file, and keeps others from writing (docs/file-format.md, "Several
     /// programs").
     ///
@@ -95,9 +98,18 @@ struct FileIdentity {
     fileprivate let status: stat
 
     /// Whether the path still leads to this file.
-    func isStillNamed() -> Bool {
+    private func isStillNamed() -> Bool {
         var named = stat()
         return stat(path, &named) == 0 && named.st_ino == status.st_ino && named.st_dev == status.st_dev
+    }
+
+    /// Makes sure that the path still leads to this file.
+    ///
+    /// - Throws: `.changedMeanwhile`.
+    func requireStillNamed() throws(DataProtectionError) {
+        guard !isStillNamed() else { return }
+        throw DataProtectionError(
+            .changedMeanwhile, path, "another program has replaced the file meanwhile; nothing was changed")
     }
 
     /// Whether the path still leads to this file, and the file was not touched.

@@ -123,18 +123,9 @@ public final class ProtectedFileHandle: Sendable {
         precondition(count >= 0, "a negative number of bytes")
         let length = try length
         let count = Int(min(UInt64(count), length - min(offset, length)))
-        guard count > 0 else { return Data() }
-        guard let bytes = malloc(count) else { throw .system("read into memory", path, errno: ENOMEM) }
-        let target = UnsafeMutableRawBufferPointer(start: bytes, count: count)
-        do throws(DataProtectionError) {
-            let read = try file.read(at: offset, into: target)
-            return Data(bytesNoCopy: bytes, count: read, deallocator: .free)
-        } catch {
-            // Some parts may have been decrypted already.
-            ckeychain_erase(bytes, count)
-            free(bytes)
-            throw error
-        }
+        return try Data.content(ofAtMost: count, path) { (target) throws(DataProtectionError) in
+            try file.read(at: offset, into: target)
+        } ?? Data()
     }
 
     // MARK: Writing
@@ -293,10 +284,3 @@ public final class ProtectedFileHandle: Sendable {
     }
 }
 
-extension Data {
-    func withBytes<R>(
-        _ body: (UnsafeRawBufferPointer) throws(DataProtectionError) -> R
-    ) throws(DataProtectionError) -> R {
-        try withUnsafeBytes { bytes in Result { () throws(DataProtectionError) in try body(bytes) } }.get()
-    }
-}

@@ -1,3 +1,5 @@
+internal import FoundationEssentials
+internal import Glibc
 internal import KeychainSystem
 internal import Synchronization
 
@@ -65,5 +67,41 @@ extension ContentBuffer {
                 return true
             }
         }
+    }
+}
+
+extension Data {
+    /// Content that is read into memory. If reading fails, the memory is erased: some parts may have been decrypted.
+    ///
+    /// - Parameter read: Puts the content into memory, and returns the number of bytes. `nil` stands for none that
+    ///   can be used.
+    static func content(
+        ofAtMost count: Int, _ path: String,
+        _ read: (UnsafeMutableRawBufferPointer) throws(DataProtectionError) -> Int?
+    ) throws(DataProtectionError) -> Data? {
+        if count == 0 { return Data() }
+        guard let bytes = malloc(count) else { throw .system("read into memory", path, errno: ENOMEM) }
+        var isGiven = false
+        defer {
+            if !isGiven {
+                ckeychain_erase(bytes, count)
+                free(bytes)
+            }
+        }
+        guard let used = try read(UnsafeMutableRawBufferPointer(start: bytes, count: count)) else { return nil }
+        isGiven = true
+        return Data(bytesNoCopy: bytes, count: used, deallocator: .free)
+    }
+
+    func withBytes<R>(
+        _ body: (UnsafeRawBufferPointer) throws(DataProtectionError) -> R
+    ) throws(DataProtectionError) -> R {
+        try withUnsafeBytes { bytes in Result { () throws(DataProtectionError) in try body(bytes) } }.get()
+    }
+
+    mutating func withMutableBytes<R>(
+        _ body: (UnsafeMutableRawBufferPointer) throws(DataProtectionError) -> R
+    ) throws(DataProtectionError) -> R {
+        try withUnsafeMutableBytes { bytes in Result { () throws(DataProtectionError) in try body(bytes) } }.get()
     }
 }

@@ -30,6 +30,13 @@ extension DataProtectionError {
     }
 }
 
+extension Randomness {
+    /// Draws nonces for as many seals.
+    func nonces(_ count: Int, _ path: String) throws(DataProtectionError) -> [InlineBytes<12>] {
+        try withKeychainErrors(path) { () throws(KeychainError) in try nonces(count) }
+    }
+}
+
 extension FileHeader {
     /// The first page of an open file, or the part of it that the file has.
     static func firstPage(of file: Int32, _ path: String) throws(DataProtectionError) -> Data {

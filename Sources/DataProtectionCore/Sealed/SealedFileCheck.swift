@@ -1,22 +1,54 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import KeychainCrypto
-internal import KeychainModel
+
+/// A function that gets the content of a file in its order, for a salvage.
+typealias ContentSink = (UnsafeRawBufferPointer) throws(DataProtectionError) -> Void
+
+/// Something that a check has noted.
+struct Flaw: Sendable, Hashable {
+    enum Kind: Sendable, Hashable {
+        /// A chunk, or a node above this content, does not open.
+        case lost(PartFlaw, isNode: Bool)
+        /// As `lost` with ``PartFlaw/changed``: all its bytes are zeros.
+        case zeros(isNode: Bool)
+        /// The entry for this content has bytes that are not defined.
+        case entry
+        /// The node above this content has a form that no program writes. It was read anyway.
+        case nodeForm
+        /// A node has entries for content beyond the length.
+        case beyondLength
+        /// The place of another part is also this one's.
+        case place
+    }
+
+    let kind: Kind
+    var content: Range<UInt64>?
+
+    var losesContent: Bool {
+        switch kind {
+        case .lost, .zeros, .entry: true
+        case .nodeForm, .beyondLength, .place: false
+        }
+    }
+}
 
 /// Opens everything that one header of a file refers to, and notes the parts that do not open.
 ///
-/// Below a node that does not open, all is lost: only that node says where its children lie and has their nonces and
-/// tags.
+/// It is the reader's other policy: a reader refuses a file at the first flaw. Below a node that does not open, all is
+/// lost: only that node says where its children lie and has their nonces and tags.
 final class SealedFileCheck {
-    let header: FileHeader
-    private let part: SealedFilePart
-    private let tree: FileTree
+    private let reader: SealedFileReader
+    var header: FileHeader { reader.header }
+    private var tree: FileTree { reader.header.tree }
 
-    private(set) var flaws = FlawList()
-    private var claims = PageClaims()
+    /// The flaws in the order of the content. Neighbours that are alike are joined.
+    private(set) var flaws: [Flaw] = []
+    private var claimed = PageSet()
     /// The number of pages of the parts that have opened.
-    var usedPages: UInt64 { claims.count }
-    /// The highest write count among the entries whose chunk or node does not open. It is 0 if all open.
+    private(set) var usedPages: UInt64 = 0
+    /// The highest write count among the entries whose chunk or node does not open. It is 0 if all open. A part that the
+    /// disk does not read does not count, and one of unknown age counts as new.
     private(set) var newestLost: UInt64 = 0
 
     /// A function that is called now and then with the number of content bytes that are done.
@@ -24,31 +56,18 @@ final class SealedFileCheck {
 
     /// Checks a file.
     ///
-    /// - Parameters:
-    ///   - file: The file, open for reading.
-    ///   - size: The size that the file really has.
-    ///   - header: A header that was verified with the file key.
-    ///   - sink: The receiver of the content. Without one the check uses all processors.
-    static func run(
-        _ file: Int32, _ path: String, size: UInt64, header: FileHeader, fileKey: KeyMaterial, _ sink: ContentSink?,
-        pause: Pause
-    ) throws(DataProtectionError) -> SealedFileCheck {
-        let check = SealedFileCheck(
-            header, SealedFilePart(file, path, size: size, header: header, fileKey: fileKey))
-        if header.length > 0 {
-            try check.visit(header.root, NodePlace(level: check.tree.depth, index: 0), sink, pause)
-        }
-        return check
-    }
-
-    private init(_ header: FileHeader, _ part: SealedFilePart) {
-        self.header = header
-        self.part = part
-        tree = header.tree
+    /// - Parameter sink: The receiver of all content in its order, with zeros for the parts that do not open. Without
+    ///   one the check uses all processors.
+    init(_ reader: SealedFileReader, _ sink: ContentSink?, pause: Pause) throws(DataProtectionError) {
+        self.reader = reader
+        guard header.length > 0 else { return }
+        try visit(header.root, NodePlace(level: tree.depth, index: 0), sink, pause)
     }
 
     /// The number of content bytes that can be read.
-    var readable: UInt64 { header.length - flaws.lostByteCount }
+    var readable: UInt64 {
+        flaws.filter(\.losesContent).compactMap(\.content).reduce(header.length) { $0 - UInt64($1.count) }
+    }
 
     // MARK: Down the tree
 
@@ -56,62 +75,53 @@ final class SealedFileCheck {
         _ entry: FileEntry?, _ place: NodePlace, _ sink: ContentSink?, _ pause: Pause
     ) throws(DataProtectionError) {
         let content = tree.content(below: place)
+        var found = CheckedPart()
         if place.level <= 1 {
-            let buffer = part.makeBuffer()
-            merge(try part.check(entry, place, in: buffer, sink))
-        } else if let entry {
-            try descend(entry, place, sink, pause)
+            try reader.check(entry, place, in: reader.makeBuffer(), &found, sink)
+            note(found)
+        } else if let entry, let node = try reader.checkNode(entry, place, in: reader.makeBuffer(), &found) {
+            note(found)
+            let children = tree.children(of: place)
+            if place.level == 2 && sink == nil {
+                try visitAtOnce(children.map { ($0, node[$0.indexInParent]) }, pause)
+            } else {
+                for child in children { try visit(node[child.indexInParent], child, sink, pause) }
+            }
         } else {
-            try Self.give(zeros: content, to: sink, pause)
+            note(found)
+            try give(zeros: content, to: sink, pause)
         }
         try pause(content.upperBound)
-    }
-
-    private func descend(
-        _ entry: FileEntry, _ place: NodePlace, _ sink: ContentSink?, _ pause: Pause
-    ) throws(DataProtectionError) {
-        var found = CheckedPart()
-        let node = try part.openNode(entry, place, in: part.makeBuffer(), &found)
-        merge(found)
-        guard let node else {
-            try Self.give(zeros: tree.content(below: place), to: sink, pause)
-            return
-        }
-        let children = tree.children(of: place)
-        if place.level == 2 && sink == nil {
-            try checkGroups(children.map { ($0, node[$0]) }, pause)
-        } else {
-            for child in children { try visit(node[child], child, sink, pause) }
-        }
     }
 
     /// The number of groups that are checked between two reports of progress.
     private static let groupsAtOnce = 16
 
     /// Checks the groups below nodes of the lowest level, on all processors.
-    private func checkGroups(
+    private func visitAtOnce(
         _ groups: [(place: NodePlace, entry: FileEntry?)], _ pause: Pause
     ) throws(DataProtectionError) {
         for start in stride(from: 0, to: groups.count, by: Self.groupsAtOnce) {
             let some = Array(groups[start...].prefix(Self.groupsAtOnce))
-            let results = CheckedParts(some.count)
-            let part = part
-            try Parallel.forEach(some.count, state: { part.makeBuffer() }) {
+            let reader = reader
+            let results = try Parallel.map(some.count, state: { reader.makeBuffer() }) {
                 (number, buffer) throws(DataProtectionError) in
-                results[number] = try part.check(some[number].entry, some[number].place, in: buffer, nil)
+                var found = CheckedPart()
+                try reader.check(some[number].entry, some[number].place, in: buffer, &found, nil)
+                return found
             }
-            for number in some.indices { merge(results[number]) }
+            for found in results { note(found) }
             if let last = some.last { try pause(tree.content(below: last.place).upperBound) }
         }
     }
 
-    private static func give(
+    private func give(
         zeros content: Range<UInt64>, to sink: ContentSink?, _ pause: Pause
     ) throws(DataProtectionError) {
         guard let sink else { return }
-        let buffer = ContentBuffer(count: Int(min(content.upperBound - content.lowerBound, 1 << 20)))
-        buffer.bytes.initializeMemory(as: UInt8.self, repeating: 0)
-        var rest = content.upperBound - content.lowerBound
+        let buffer = ContentBuffer(count: Int(min(UInt64(content.count), 1 << 20)))
+        buffer.bytes.zero(0..<buffer.bytes.count)
+        var rest = UInt64(content.count)
         while rest > 0 {
             let part = min(rest, UInt64(buffer.bytes.count))
             try sink(UnsafeRawBufferPointer(rebasing: buffer.bytes[..<Int(part)]))
@@ -120,34 +130,106 @@ final class SealedFileCheck {
         }
     }
 
-    // MARK: Findings
-
-    private func merge(_ found: CheckedPart) {
-        for flaw in found.flaws { flaws.add(flaw) }
+    private func note(_ found: CheckedPart) {
+        for flaw in found.flaws { note(flaw) }
         newestLost = max(newestLost, found.newestLost)
-        for (entry, content) in found.opened where !claims.take(entry) {
-            flaws.add(
-                Flaw(.place, content, losesContent: false, "the place of another part of the file is also theirs"))
+        for (entry, content) in found.opened {
+            let isFree = claimed.isFree(entry.run)
+            if isFree { usedPages += UInt64(entry.run.count) }
+            claimed.insert(entry.run)
+            if !isFree { note(Flaw(kind: .place, content: content)) }
+        }
+    }
+
+    private func note(_ flaw: Flaw) {
+        if let last = flaws.last, last.kind == flaw.kind, let former = last.content, let present = flaw.content,
+            former.upperBound == present.lowerBound
+        {
+            flaws[flaws.endIndex - 1].content = former.lowerBound..<present.upperBound
+        } else {
+            flaws.append(flaw)
         }
     }
 }
 
-/// The results of threads, each at an index of its own.
-private final class CheckedParts: @unchecked Sendable {  // each thread has places of its own
-    private let places: UnsafeMutableBufferPointer<CheckedPart>
+/// The result of checking one part of a file.
+private struct CheckedPart: Sendable {
+    var flaws: [Flaw] = []
+    /// The entries of the chunks and nodes that have opened, with the content they are for.
+    var opened: [(entry: FileEntry, content: Range<UInt64>)] = []
+    var newestLost: UInt64 = 0
+}
 
-    init(_ count: Int) {
-        places = .allocate(capacity: count)
-        places.initialize(repeating: CheckedPart())
+extension SealedFileReader {
+    /// Makes a buffer for one chunk or one node.
+    fileprivate func makeBuffer() -> ContentBuffer {
+        ContentBuffer(count: max(Int(header.tree.chunkSize), FileFormat.nodeByteCount))
     }
 
-    deinit {
-        places.deinitialize()
-        places.deallocate()
+    /// Checks a chunk, or a node of the lowest level with its chunks. It may run in several threads at once.
+    ///
+    /// - Parameters:
+    ///   - entry: The entry. `nil` stands for a hole.
+    ///   - buffer: A buffer from ``makeBuffer()``.
+    fileprivate func check(
+        _ entry: FileEntry?, _ place: NodePlace, in buffer: ContentBuffer, _ found: inout CheckedPart,
+        _ sink: ContentSink?
+    ) throws(DataProtectionError) {
+        if place.level > 0 {
+            var node: FileNode?
+            if let entry { node = try checkNode(entry, place, in: buffer, &found) }
+            // All content below a missing or broken node is zeros.
+            for child in header.tree.children(of: place) {
+                try check(node?[child.indexInParent], child, in: buffer, &found, sink)
+            }
+            return
+        }
+        let opens = if let entry { try checkPart(entry, place, in: buffer, &found) } else { false }
+        guard let sink else { return }
+        let content = header.tree.content(below: place)
+        buffer.bytes.zero((opens ? Int(entry!.length) : 0)..<content.count)
+        try sink(UnsafeRawBufferPointer(rebasing: buffer.bytes[..<content.count]))
     }
 
-    subscript(index: Int) -> CheckedPart {
-        get { places[index] }
-        set { places[index] = newValue }
+    /// Opens a node.
+    ///
+    /// - Returns: `nil` if it does not open, which is noted.
+    fileprivate func checkNode(
+        _ entry: FileEntry, _ place: NodePlace, in buffer: ContentBuffer, _ found: inout CheckedPart
+    ) throws(DataProtectionError) -> FileNode? {
+        guard try checkPart(entry, place, in: buffer, &found) else { return nil }
+        let (node, malformed) = FileNode.decode(UnsafeRawBufferPointer(rebasing: buffer.bytes[..<Int(entry.length)]))
+        let content = header.tree.content(below: place)
+        let children = header.tree.children(of: place)
+        let last = max(node.storedCount, (malformed.last ?? -1) + 1)
+        if !malformed.isEmpty || last * FileEntry.byteCount != Int(entry.length) {
+            found.flaws.append(Flaw(kind: .nodeForm, content: content))
+        }
+        if last > children.count { found.flaws.append(Flaw(kind: .beyondLength, content: nil)) }
+        for number in malformed where number < children.count {
+            found.flaws.append(Flaw(kind: .entry, content: header.tree.content(below: children[number])))
+            found.newestLost = .max
+        }
+        return node
+    }
+
+    /// Opens a chunk or a node.
+    ///
+    /// - Returns: false if it does not open, which is noted.
+    private func checkPart(
+        _ entry: FileEntry, _ place: NodePlace, in buffer: ContentBuffer, _ found: inout CheckedPart
+    ) throws(DataProtectionError) -> Bool {
+        let content = header.tree.content(below: place)
+        guard let flaw = try open(entry, place, into: buffer.bytes) else {
+            found.opened.append((entry, content))
+            return true
+        }
+        let isNode = place.level > 0
+        var kind = Flaw.Kind.lost(flaw, isNode: isNode)
+        if flaw == .changed, try isZero(entry, in: buffer) { kind = .zeros(isNode: isNode) }
+        found.flaws.append(Flaw(kind: kind, content: content))
+        if case .unreadable = flaw { return false }
+        found.newestLost = max(found.newestLost, entry.writeCount)
+        return false
     }
 }

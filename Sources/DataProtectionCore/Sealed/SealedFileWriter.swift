@@ -175,13 +175,12 @@ final class SealedFileWriter: @unchecked Sendable {  // its threads share only c
             groups.append(
                 try nextGroup(UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + groupSize, bytes.count)])))
         }
-        let made = EntryList(count)
         let (groupSize, plan) = (groupSize, Shared(groups))
-        try Parallel.forEach(count, state: { ContentBuffer(count: groupSize + FileFormat.nodeByteCount) }) {
+        let made = try Parallel.map(count, state: { ContentBuffer(count: groupSize + FileFormat.nodeByteCount) }) {
             (number, buffer) throws(DataProtectionError) in
-            made[number] = try self.seal(plan.value[number], in: buffer.bytes)
+            try self.seal(plan.value[number], in: buffer.bytes)
         }
-        for entry in made.entries { try add(entry, level: 1) }
+        for entry in made { try add(entry, level: 1) }
     }
 
     /// Gives a group the next place in the file.
@@ -317,18 +316,11 @@ final class SealedFileWriter: @unchecked Sendable {  // its threads share only c
     }
 
     private func nonces(_ count: Int) throws(DataProtectionError) -> [InlineBytes<12>] {
-        do throws(KeychainError) {
-            return try randomness.nonces(count)
-        } catch {
-            throw DataProtectionError(error, path)
-        }
+        try randomness.nonces(count, path)
     }
 
     private func write(_ data: Data, at offset: UInt64) throws(DataProtectionError) {
-        let result = data.withUnsafeBytes { bytes in
-            Result { () throws(DataProtectionError) in try write(bytes, at: offset) }
-        }
-        try result.get()
+        try data.withBytes { (bytes) throws(DataProtectionError) in try write(bytes, at: offset) }
     }
 
     private func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(DataProtectionError) {
