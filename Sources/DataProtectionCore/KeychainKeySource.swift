@@ -1,5 +1,6 @@
 internal import KeychainCrypto
 internal import KeychainModel
+internal import SealedFiles
 
 /// The keys of files as a keychain gives them, in the state of its lock.
 struct KeychainKeySource: FileKeySource {

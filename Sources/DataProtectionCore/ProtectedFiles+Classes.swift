@@ -3,6 +3,7 @@ internal import Glibc
 internal import KeychainCrypto
 internal import KeychainModel
 internal import KeychainSystem
+public import SealedFiles
 
 /// The facts about a protected file that can be read without its content, also while the keychain is locked.
 ///

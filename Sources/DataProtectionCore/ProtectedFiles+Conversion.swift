@@ -3,6 +3,7 @@ internal import Glibc
 internal import KeychainCrypto
 internal import KeychainModel
 internal import KeychainSystem
+public import SealedFiles
 
 extension ProtectedFiles {
     /// Encrypts a plain file in its place, or gives a protected one the class. The file keeps its mode, owner, times and

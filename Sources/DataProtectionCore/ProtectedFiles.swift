@@ -4,6 +4,7 @@ public import KeychainClient
 internal import KeychainCrypto
 internal import KeychainModel
 package import KeychainSystem
+public import SealedFiles
 
 /// Files that are encrypted on the disk, each with a class that says when it opens.
 ///
@@ -201,10 +202,7 @@ public struct ProtectedFiles: Sendable {
         _ data: Data, to url: URL, protection: FileProtection? = nil, options: WriteOptions = []
     ) throws(DataProtectionError) {
         try create(url, protection, options) { (writer) throws(DataProtectionError) in
-            let result = data.withUnsafeBytes { bytes in
-                Result { () throws(DataProtectionError) in try writer.finish(bytes) }
-            }
-            try result.get()
+            try data.withBytes { (bytes) throws(DataProtectionError) in try writer.finish(bytes) }
         }
     }
 

@@ -8,6 +8,7 @@ import Testing
 
 @testable import DataProtection
 @testable import DataProtectionCore
+@testable import SealedFiles
 
 /// Copies of protected files, while locked and while programs write.
 @Suite struct FileBackupTests {

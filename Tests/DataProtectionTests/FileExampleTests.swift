@@ -6,6 +6,7 @@ import Testing
 @testable import DataProtection
 @testable import DataProtectionCore
 @testable import KeychainCrypto
+@testable import SealedFiles
 
 /// Files that another program computed from docs/file-format.md alone (Tests/Vectors/file-example.py).
 @Suite struct FileExampleTests {

@@ -4,6 +4,7 @@ import Testing
 
 @testable import DataProtectionCore
 @testable import KeychainCrypto
+@testable import SealedFiles
 
 /// Which header counts, for every combination of facts that docs/file-format.md tells apart.
 @Suite struct HeaderJudgementTests {

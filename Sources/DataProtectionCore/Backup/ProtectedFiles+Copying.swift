@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SealedFiles
 
 extension ProtectedFiles {
     /// Copies all bytes of a file as they are.

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import KeychainCrypto
 internal import KeychainSystem
+internal import SealedFiles
 
 /// A protected file that is kept from being written to while this exists.
 ///
@@ -42,7 +43,8 @@ struct SharedFile: ~Copyable {
     func header() throws(DataProtectionError) -> UnverifiedFileHeader {
         let pair = try file.headers()
         let judgement = HeaderJudgement<DataProtectionError>(
-            newest: pair.newest.claimed, former: pair.former?.claimed, mark: nil, size: file.size) { _ in nil }
+            newest: pair.newest.claimed, former: pair.former?.claimed, mark: nil, size: file.size
+        ) { _ in nil }
         if case .damaged(_, let damage) = judgement { throw DataProtectionError(damage, file.path) }
         return pair.newest
     }

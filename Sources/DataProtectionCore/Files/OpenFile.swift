@@ -2,6 +2,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import KeychainCrypto
 internal import KeychainSystem
+internal import SealedFiles
 
 /// A regular file that is open, with its status at the moment of opening.
 struct OpenFile: ~Copyable {

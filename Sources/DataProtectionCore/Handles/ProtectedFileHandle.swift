@@ -3,6 +3,7 @@ internal import Glibc
 internal import KeychainCrypto
 internal import KeychainModel
 internal import KeychainSystem
+public import SealedFiles
 internal import Synchronization
 
 /// A protected file that is open: parts of it are read and changed, while the keychain is locked and unlocked.
@@ -283,4 +284,3 @@ public final class ProtectedFileHandle: Sendable {
         openFiles.remove(ObjectIdentifier(file))
     }
 }
-

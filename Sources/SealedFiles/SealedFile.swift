@@ -1,8 +1,8 @@
-internal import FoundationEssentials
+package import FoundationEssentials
 internal import Glibc
-internal import KeychainCrypto
+package import KeychainCrypto
 internal import KeychainModel
-internal import KeychainSystem
+package import KeychainSystem
 internal import Synchronization
 
 /// One protected file that is open.
@@ -10,11 +10,11 @@ internal import Synchronization
 /// Readers normally wait for no other call. Writers take turns: in this process by a lock of this object, and between
 /// processes by a lock of the file. Each call looks at the header, so it sees the changes that others have made.
 /// docs/file-format.md explains slots, the base and boot marks.
-final class SealedFile: Sendable {
-    let path: String
+package final class SealedFile: Sendable {
+    package let path: String
     let environment: Environment
     /// The key, and the facts that were verified with it.
-    let lease: KeyLease
+    package let lease: KeyLease
     /// The open file. `nil` means that it is closed.
     private let opened: Mutex<Descriptor?>
     /// The turn of the writers in this process. A lock of the file belongs to the open file, so other threads would
@@ -24,20 +24,27 @@ final class SealedFile: Sendable {
     private let forkGeneration = ForkGeneration.current
 
     /// The keys and the system that the file works with.
-    struct Environment: Sendable {
-        let keys: any FileKeySource
-        let files: any FileSystem
-        let randomness: any Randomness
-        let bootID: UUID
+    package struct Environment: Sendable {
+        package let keys: any FileKeySource
+        package let files: any FileSystem
+        package let randomness: any Randomness
+        package let bootID: UUID
+
+        package init(keys: any FileKeySource, files: any FileSystem, randomness: any Randomness, bootID: UUID) {
+            self.keys = keys
+            self.files = files
+            self.randomness = randomness
+            self.bootID = bootID
+        }
     }
 
     /// A descriptor that is closed when its last user is gone.
-    final class Descriptor: Sendable {
-        let number: Int32
+    package final class Descriptor: Sendable {
+        package let number: Int32
         let mayWrite: Bool
         private let mustClose: Bool
 
-        init(_ number: Int32, mayWrite: Bool, mustClose: Bool) {
+        package init(_ number: Int32, mayWrite: Bool, mustClose: Bool) {
             self.number = number
             self.mayWrite = mayWrite
             self.mustClose = mustClose
@@ -47,7 +54,7 @@ final class SealedFile: Sendable {
     }
 
     /// The part of a call, which decides how a lock of the keychain affects the file.
-    enum Access {
+    package enum Access {
         /// The call begins.
         case beginning
         /// The call goes on. It may do so for ten seconds after a lock.
@@ -55,13 +62,13 @@ final class SealedFile: Sendable {
     }
 
     /// A version of the file, and the key that it was verified with.
-    typealias Found = (version: FileVersion, key: OpenFileKey)
+    package typealias Found = (version: FileVersion, key: OpenFileKey)
 
     /// Makes the object for an open file.
     ///
     /// - Parameters:
     ///   - key: The file's key if it is known already, as for a file that was just made.
-    init(
+    package init(
         _ descriptor: Descriptor, _ path: String, _ environment: Environment, key: OpenFileKey? = nil
     ) {
         self.path = path
@@ -84,7 +91,7 @@ final class SealedFile: Sendable {
     /// The file as it is now, and its key.
     ///
     /// - Throws: `.locked` if the keychain is locked and the class forbids the use of an open file.
-    func current(_ access: Access = .beginning, isLocked: Bool = false) throws(DataProtectionError) -> Found {
+    package func current(_ access: Access = .beginning, isLocked: Bool = false) throws(DataProtectionError) -> Found {
         let found = try version(in: try descriptor(), isLocked: isLocked)
         guard access == .beginning else { return found }
         do throws(DataProtectionError) {
@@ -235,7 +242,7 @@ final class SealedFile: Sendable {
         }
     }
 
-    func write(
+    package func write(
         _ bytes: UnsafeRawBufferPointer, at offset: UInt64?, _ access: Access = .beginning
     ) throws(DataProtectionError) -> UInt64 {
         var place: UInt64 = 0
@@ -249,12 +256,12 @@ final class SealedFile: Sendable {
         return place
     }
 
-    func truncate(to length: UInt64) throws(DataProtectionError) {
+    package func truncate(to length: UInt64) throws(DataProtectionError) {
         guard length <= FileFormat.mostContent else { throw .system("write", path, errno: EFBIG) }
         try change(mayRelease: true) { (change) throws(DataProtectionError) in try change.truncate(to: length) }
     }
 
-    func punch(_ range: Range<UInt64>) throws(DataProtectionError) {
+    package func punch(_ range: Range<UInt64>) throws(DataProtectionError) {
         try change(mayRelease: true) { (change) throws(DataProtectionError) in try change.punch(range) }
     }
 
@@ -262,7 +269,7 @@ final class SealedFile: Sendable {
     ///
     /// - Throws: `.system` with EBADF if some write was not made durable and the file is open for reading. The header
     ///   cannot be changed then, and the next write would go over the state that the disk was just given.
-    func sync() throws(DataProtectionError) {
+    package func sync() throws(DataProtectionError) {
         let file = try descriptor()
         guard file.mayWrite else {
             guard try headers(file).pair.newest.claimed.isDurable else {
@@ -290,12 +297,12 @@ final class SealedFile: Sendable {
     // MARK: The end
 
     /// Closes the file. Calls in progress end as if it were open.
-    func close() {
+    package func close() {
         opened.withLock { $0 = nil }
         lease.end()
     }
 
-    var files: any FileSystem { environment.files }
-    var isClosed: Bool { opened.withLock { $0 == nil } }
-    var mayWrite: Bool { opened.withLock { $0?.mayWrite ?? false } }
+    package var files: any FileSystem { environment.files }
+    package var isClosed: Bool { opened.withLock { $0 == nil } }
+    package var mayWrite: Bool { opened.withLock { $0?.mayWrite ?? false } }
 }

@@ -1,23 +1,23 @@
-internal import FoundationEssentials
+package import FoundationEssentials
 internal import Glibc
-internal import KeychainCrypto
+package import KeychainCrypto
 
 /// A protected file at one moment: the header that counts, and the bytes that a write must leave alone.
 ///
 /// docs/file-format.md, "Changing a file in place", explains the *base*: the last header whose content is on the disk
 /// for certain. A crash of the system goes back to it.
-final class FileVersion: Sendable {
+package final class FileVersion: Sendable {
     /// The bytes of both slots as they were on the disk.
     let slots: Data
     /// The header that counts. It is verified.
-    let header: FileHeader
+    package let header: FileHeader
     /// The slot of the header.
     let slot: Int
     let standing: Standing
     /// The highest sequence number in the slots.
     let highestSequence: UInt64
 
-    /// What the disk has of a version, and what has to be done before anything else is written.
+    /// The state of a version on the disk, which says what has to be done before anything else is written.
     ///
     /// ```
     ///             a write                    crash of the system
@@ -67,7 +67,8 @@ final class FileVersion: Sendable {
         let standing: Standing
         switch judgement {
         case .counts(let header, _) where header.isDurable: standing = .durable
-        case .counts(let header, let base): standing = header.bootMark == mark ? .written(base: base) : .found(base: base)
+        case .counts(let header, let base):
+            standing = header.bootMark == mark ? .written(base: base) : .found(base: base)
         case .unfinished: standing = .unforced
         case .retreat: standing = .retreat
         case .damaged(_, let damage): throw DataProtectionError(damage, path)
@@ -130,15 +131,15 @@ final class FileVersion: Sendable {
 }
 
 /// The key of one file, and the keys that are derived from it.
-final class OpenFileKey: Sendable {
+package final class OpenFileKey: Sendable {
     let fileID: UUID
-    let fileKey: KeyMaterial
+    package let fileKey: KeyMaterial
     let cipher: FileCipher
     /// The mark of this start of the system in headers whose content was not forced to the disk.
     let bootMark: FileHeader.BootMark
     let nodes = NodeCache()
 
-    init(_ fileKey: KeyMaterial, fileID: UUID, bootID: UUID) {
+    package init(_ fileKey: KeyMaterial, fileID: UUID, bootID: UUID) {
         self.fileID = fileID
         self.fileKey = fileKey
         cipher = FileCipher(fileKey: fileKey, fileID: fileID)

@@ -3,7 +3,7 @@ internal import Glibc
 internal import KeychainCrypto
 internal import KeychainSystem
 
-/// What one open file knows of the disk.
+/// The state of the disk, as far as one open file knows it.
 ///
 /// ```
 ///               forced                     the disk refuses
@@ -51,7 +51,7 @@ enum Durability {
     }
 }
 
-/// What a process remembers of a file between two writes. It belongs to the thread whose turn it is.
+/// The facts that a process remembers of a file between two writes. They belong to the thread whose turn it is.
 struct WritersMemory {
     var disk = Durability.unforced
     var pages = FreePages()

@@ -1,11 +1,11 @@
-internal import FoundationEssentials
+package import FoundationEssentials
 internal import Glibc
 internal import KeychainSystem
 internal import Synchronization
 
 /// Memory for content in transit. It is erased when it is released.
-final class ContentBuffer: @unchecked Sendable {  // its owner does not share it
-    let bytes: UnsafeMutableRawBufferPointer
+package final class ContentBuffer: @unchecked Sendable {  // its owner does not share it
+    package let bytes: UnsafeMutableRawBufferPointer
     private let mustReturn: Bool
     /// Whether the memory has to be erased.
     var isSecret = true
@@ -13,7 +13,7 @@ final class ContentBuffer: @unchecked Sendable {  // its owner does not share it
     /// Allocates memory.
     ///
     /// - Parameter count: The number of bytes. A whole number of pages shares no page with anything else.
-    convenience init(count: Int) {
+    package convenience init(count: Int) {
         self.init(.allocate(byteCount: count, alignment: 4096), mustReturn: false)
     }
 
@@ -48,7 +48,7 @@ extension ContentBuffer {
         private static let most = 4
 
         private struct Piece: @unchecked Sendable {  // unused memory
-            let bytes: UnsafeMutableRawBufferPointer
+            package let bytes: UnsafeMutableRawBufferPointer
         }
         private let pieces = Mutex<[Int: [Piece]]>([:])
 
@@ -75,7 +75,7 @@ extension Data {
     ///
     /// - Parameter read: Puts the content into memory, and returns the number of bytes. `nil` stands for none that
     ///   can be used.
-    static func content(
+    package static func content(
         ofAtMost count: Int, _ path: String,
         _ read: (UnsafeMutableRawBufferPointer) throws(DataProtectionError) -> Int?
     ) throws(DataProtectionError) -> Data? {
@@ -93,13 +93,13 @@ extension Data {
         return Data(bytesNoCopy: bytes, count: used, deallocator: .free)
     }
 
-    func withBytes<R>(
+    package func withBytes<R>(
         _ body: (UnsafeRawBufferPointer) throws(DataProtectionError) -> R
     ) throws(DataProtectionError) -> R {
         try withUnsafeBytes { bytes in Result { () throws(DataProtectionError) in try body(bytes) } }.get()
     }
 
-    mutating func withMutableBytes<R>(
+    package mutating func withMutableBytes<R>(
         _ body: (UnsafeMutableRawBufferPointer) throws(DataProtectionError) -> R
     ) throws(DataProtectionError) -> R {
         try withUnsafeMutableBytes { bytes in Result { () throws(DataProtectionError) in try body(bytes) } }.get()

@@ -101,10 +101,10 @@ struct SealedFileChange: ~Copyable {
             let chunk = start / tree.chunkSize
             let end = min((chunk + 1) * tree.chunkSize, range.upperBound)
             if try changed.entry(ofChunk: chunk) != nil {
-                let zeros = [UInt8](repeating: 0, count: Int(end - start))
-                let entries = try zeros.withUnsafeBytes { zeros in
-                    Result { () throws(DataProtectionError) in try seal(chunk..<(chunk + 1), zeros, at: start) }
-                }.get()
+                let zeros = Data(count: Int(end - start))
+                let entries = try zeros.withBytes { (zeros) throws(DataProtectionError) in
+                    try seal(chunk..<(chunk + 1), zeros, at: start)
+                }
                 try changed.set(entries[0], at: NodePlace(level: 0, index: chunk))
             }
             start = end
@@ -325,20 +325,20 @@ struct SealedFileChange: ~Copyable {
     private mutating func seal(
         _ node: FileNode, _ place: NodePlace
     ) throws(DataProtectionError) -> FileEntry? {
-        let count = node.withStoredBytes { $0.count }
+        let count = node.storedCount * FileEntry.byteCount
         if count == 0 { return nil }
         var entry = try newEntry(count)
         let (buffer, range) = roomForNode()
         let room = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[range])
+        room.zero(count..<room.count)
         let result = node.withStoredBytes { bytes in
-            UnsafeMutableRawBufferPointer(rebasing: room[count...]).initializeMemory(as: UInt8.self, repeating: 0)
-            return Result { () throws(KeychainError) in
+            Result { () throws(KeychainError) in
                 try key.cipher.seal(
                     bytes, level: place.level, index: place.index, entry: &entry,
                     into: UnsafeMutableRawBufferPointer(rebasing: room[..<count]))
             }
         }
-        if case .failure(let error) = result { throw DataProtectionError(error, path) }
+        try withKeychainErrors(path) { () throws(KeychainError) in try result.get() }
         pieces.append(Piece(page: entry.page, buffer: buffer, range: range))
         return entry
     }

@@ -1,22 +1,22 @@
-internal import FoundationEssentials
+package import FoundationEssentials
 internal import Glibc
-internal import KeychainCrypto
+package import KeychainCrypto
 internal import KeychainModel
 
 /// A header whose tag was verified with the file's key.
-struct VerifiedHeader {
-    let header: FileHeader
-    let fileKey: KeyMaterial
+package struct VerifiedHeader {
+    package let header: FileHeader
+    package let fileKey: KeyMaterial
 
     /// The mark of a start of the system in headers of this file.
-    func bootMark(of bootID: UUID) -> FileHeader.BootMark {
+    package func bootMark(of bootID: UUID) -> FileHeader.BootMark {
         FileHeader.bootMark(of: bootID, fileKey: fileKey, fileID: header.key.fileID)
     }
 }
 
 /// The two copies of a file's header, each examined on its own.
-struct HeaderCopies {
-    enum Copy {
+package struct HeaderCopies {
+    package enum Copy {
         case verified(VerifiedHeader)
         /// The copy was not written whole, or was damaged since.
         case broken
@@ -25,13 +25,13 @@ struct HeaderCopies {
         case newerFormat(UInt16)
     }
 
-    let copies: [Copy]
+    package let copies: [Copy]
 
     /// Examines both copies.
     ///
     /// - Parameter page: The first page, or the part of it that the file has.
     /// - Throws: `.notProtected`, `.newerFormat`, or the reason for which the keychain does not give the file's key.
-    init(_ page: Data, _ path: String, _ keys: any FileKeySource) throws(DataProtectionError) {
+    package init(_ page: Data, _ path: String, _ keys: any FileKeySource) throws(DataProtectionError) {
         guard page.withUnsafeBytes(FileFormat.isProtected) else {
             throw DataProtectionError(FileFormatError.notProtected, path)
         }
@@ -99,13 +99,13 @@ struct HeaderCopies {
     }
 
     /// The copies that can be trusted, the newest first.
-    var verified: [VerifiedHeader] {
+    package var verified: [VerifiedHeader] {
         copies.compactMap { if case .verified(let header) = $0 { header } else { nil } }
             .sorted { $0.header.sequence > $1.header.sequence }
     }
 
     /// The number of the copy that can be written from the other one.
-    var repairable: Int? {
+    package var repairable: Int? {
         guard !verified.isEmpty else { return nil }
         return copies.firstIndex { if case .broken = $0 { true } else { false } }
     }

@@ -99,7 +99,7 @@ struct FileNode: Sendable {
 }
 
 /// Verified nodes of one file. A node may belong to any header of the file.
-final class NodeCache: Sendable {
+package final class NodeCache: Sendable {
     /// The largest number of nodes. They cover 2 GiB of content with chunks of 16 KiB, and take 8 MiB of memory.
     private static let most = 2048
 
@@ -109,6 +109,8 @@ final class NodeCache: Sendable {
         let node: FileNode
     }
     private let nodes = Mutex<[NodePlace: Known]>([:])
+
+    package init() {}
 
     func node(at place: NodePlace, for entry: FileEntry) -> FileNode? {
         nodes.withLock { nodes in

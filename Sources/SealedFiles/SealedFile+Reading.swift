@@ -4,7 +4,7 @@ extension SealedFile {
     /// Reads from a place until the target is full or the content ends, all of it from one version of the file.
     ///
     /// - Returns: The number of bytes.
-    func read(
+    package func read(
         at offset: UInt64, into target: UnsafeMutableRawBufferPointer, _ access: Access = .beginning
     ) throws(DataProtectionError) -> Int {
         try reading(at: offset, into: target, access).count
@@ -13,7 +13,7 @@ extension SealedFile {
     /// Reads the whole content.
     ///
     /// - Returns: false if the content has another length by now.
-    func readAll(into target: UnsafeMutableRawBufferPointer) throws(DataProtectionError) -> Bool {
+    package func readAll(into target: UnsafeMutableRawBufferPointer) throws(DataProtectionError) -> Bool {
         let (count, length) = try reading(at: 0, into: target, .continuing)
         return count == target.count && length == UInt64(count)
     }

@@ -1,8 +1,8 @@
-internal import KeychainCrypto
-internal import KeychainModel
+package import KeychainCrypto
+package import KeychainModel
 
 /// The source of the keys of files. It decides when files may be used.
-protocol FileKeySource: Sendable {
+package protocol FileKeySource: Sendable {
     /// Unwraps the key of a file.
     ///
     /// - Parameter path: The path of the file, for errors.

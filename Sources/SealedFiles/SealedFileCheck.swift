@@ -1,13 +1,13 @@
 internal import FoundationEssentials
 internal import Glibc
-internal import KeychainCrypto
+package import KeychainCrypto
 
 /// A function that gets the content of a file in its order, for a salvage.
-typealias ContentSink = (UnsafeRawBufferPointer) throws(DataProtectionError) -> Void
+package typealias ContentSink = (UnsafeRawBufferPointer) throws(DataProtectionError) -> Void
 
 /// Something that a check has noted.
-struct Flaw: Sendable, Hashable {
-    enum Kind: Sendable, Hashable {
+package struct Flaw: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
         /// A chunk, or a node above this content, does not open.
         case lost(PartFlaw, isNode: Bool)
         /// As `lost` with ``PartFlaw/changed``: all its bytes are zeros.
@@ -22,10 +22,10 @@ struct Flaw: Sendable, Hashable {
         case place
     }
 
-    let kind: Kind
-    var content: Range<UInt64>?
+    package let kind: Kind
+    package var content: Range<UInt64>?
 
-    var losesContent: Bool {
+    package var losesContent: Bool {
         switch kind {
         case .lost, .zeros, .entry: true
         case .nodeForm, .beyondLength, .place: false
@@ -37,35 +37,35 @@ struct Flaw: Sendable, Hashable {
 ///
 /// It is the reader's other policy: a reader refuses a file at the first flaw. Below a node that does not open, all is
 /// lost: only that node says where its children lie and has their nonces and tags.
-final class SealedFileCheck {
+package final class SealedFileCheck {
     private let reader: SealedFileReader
-    var header: FileHeader { reader.header }
+    package var header: FileHeader { reader.header }
     private var tree: FileTree { reader.header.tree }
 
     /// The flaws in the order of the content. Neighbours that are alike are joined.
-    private(set) var flaws: [Flaw] = []
+    package private(set) var flaws: [Flaw] = []
     private var claimed = PageSet()
     /// The number of pages of the parts that have opened.
-    private(set) var usedPages: UInt64 = 0
+    package private(set) var usedPages: UInt64 = 0
     /// The highest write count among the entries whose chunk or node does not open. It is 0 if all open. A part that the
     /// disk does not read does not count, and one of unknown age counts as new.
-    private(set) var newestLost: UInt64 = 0
+    package private(set) var newestLost: UInt64 = 0
 
     /// A function that is called now and then with the number of content bytes that are done.
-    typealias Pause = (UInt64) throws(DataProtectionError) -> Void
+    package typealias Pause = (UInt64) throws(DataProtectionError) -> Void
 
     /// Checks a file.
     ///
     /// - Parameter sink: The receiver of all content in its order, with zeros for the parts that do not open. Without
     ///   one the check uses all processors.
-    init(_ reader: SealedFileReader, _ sink: ContentSink?, pause: Pause) throws(DataProtectionError) {
+    package init(_ reader: SealedFileReader, _ sink: ContentSink?, pause: Pause) throws(DataProtectionError) {
         self.reader = reader
         guard header.length > 0 else { return }
         try visit(header.root, NodePlace(level: tree.depth, index: 0), sink, pause)
     }
 
     /// The number of content bytes that can be read.
-    var readable: UInt64 {
+    package var readable: UInt64 {
         flaws.filter(\.losesContent).compactMap(\.content).reduce(header.length) { $0 - UInt64($1.count) }
     }
 

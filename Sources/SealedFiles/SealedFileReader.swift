@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
-internal import KeychainCrypto
+package import KeychainCrypto
 internal import KeychainModel
 internal import KeychainSystem
 
@@ -8,8 +8,8 @@ internal import KeychainSystem
 ///
 /// Every byte that is given out was authenticated together with all nodes above it. Nodes are read when they are first
 /// needed.
-final class SealedFileReader: Sendable {
-    let header: FileHeader
+package final class SealedFileReader: Sendable {
+    package let header: FileHeader
     private let file: Int32
     private let path: String
     private let cipher: FileCipher
@@ -22,7 +22,8 @@ final class SealedFileReader: Sendable {
     ///   - file: The file, which stays open for reading for as long as this exists.
     ///   - header: A header that was verified with the file key.
     ///   - nodes: The verified nodes of this file.
-    init(_ file: Int32, _ path: String, header: FileHeader, cipher: FileCipher, nodes: NodeCache = NodeCache()) {
+    package init(_ file: Int32, _ path: String, header: FileHeader, cipher: FileCipher, nodes: NodeCache = NodeCache())
+    {
         self.file = file
         self.path = path
         self.header = header
@@ -297,7 +298,7 @@ final class SealedFileReader: Sendable {
 }
 
 /// The reason why a chunk or a node gives no content.
-enum PartFlaw: Sendable, Hashable {
+package enum PartFlaw: Sendable, Hashable {
     /// Its entry contradicts the header.
     case entry(FileFormatError)
     /// The disk does not read it. That is no sign of a crash, so it is no reason to use the other header.

@@ -1,11 +1,11 @@
-internal import KeychainCrypto
+package import KeychainCrypto
 internal import KeychainModel
 
 /// The header of a file that counts, by the rules of docs/file-format.md ("Reading", "After a crash of the system").
 ///
 /// Readers, checks, backups and restores all decide by this. It is made of claims and facts alone, reads no file and
 /// needs no key. `Loss` describes content that does not open.
-enum HeaderJudgement<Loss> {
+package enum HeaderJudgement<Loss> {
     /// The newest header counts. A crash of the system goes back to the base. Without a base the only header must not
     /// be written over.
     case counts(FileHeader, base: FileHeader?)
@@ -17,7 +17,7 @@ enum HeaderJudgement<Loss> {
     /// The header that counts refers to bytes that are not there.
     case damaged(FileHeader, Damage)
 
-    enum Damage {
+    package enum Damage {
         /// The number of bytes that the end of the file lacks.
         case missing(UInt64)
         /// The number of bytes behind the end of a file that was written whole.
@@ -33,7 +33,7 @@ enum HeaderJudgement<Loss> {
     ///   - size: The size that the file has.
     ///   - lost: Finds content of the newest header that does not open, among that with a higher write count than the
     ///     given one. It is called only if the disk may lack content.
-    init<E: Error>(
+    package init<E: Error>(
         newest: FileHeader, former: FileHeader?, mark: FileHeader.BootMark?, size: UInt64,
         lost: (UInt64) throws(E) -> Loss?
     ) throws(E) {
@@ -65,7 +65,7 @@ enum HeaderJudgement<Loss> {
     }
 
     /// The header that is judged: the newest one, or the base if the newest one does not count.
-    var header: FileHeader {
+    package var header: FileHeader {
         switch self {
         case .counts(let header, _), .unfinished(let header), .retreat(let header), .damaged(let header, _): header
         }
@@ -92,7 +92,7 @@ extension FileHeaderPair {
 
     /// Whether a program may have died while it brought the file under another keychain. One slot has the new wrapping
     /// of the key, and the other one has the old wrapping or is broken.
-    var mayBeHalfAdopted: Bool {
+    package var mayBeHalfAdopted: Bool {
         guard newest.claimed.isDurable else { return false }
         return !areBothWhole || former.map { $0.claimed.key.storeID != newest.claimed.key.storeID } ?? false
     }
@@ -100,7 +100,7 @@ extension FileHeaderPair {
 
 extension DataProtectionError {
     /// The error with which a reader refuses a damaged file.
-    init(_ damage: HeaderJudgement<DataProtectionError>.Damage, _ path: String) {
+    package init(_ damage: HeaderJudgement<DataProtectionError>.Damage, _ path: String) {
         switch damage {
         case .missing(let count): self.init(.truncated, path, "\(count) bytes of the file are missing at its end")
         case .added: self.init(.tampered, path, "bytes were added at the end of the file")

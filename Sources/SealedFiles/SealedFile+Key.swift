@@ -1,12 +1,12 @@
 internal import Glibc
-internal import KeychainCrypto
-internal import KeychainModel
+package import KeychainCrypto
+package import KeychainModel
 
 extension SealedFile {
     /// Wraps the file's key for another class.
     ///
     /// - Parameter isStillRight: Called when no other program can change the file any more.
-    func setClass(
+    package func setClass(
         _ fileClass: FileClass, isStillRight: () throws(DataProtectionError) -> Void
     ) throws(DataProtectionError) {
         try rewrap(isStillRight: isStillRight) { (header) throws(DataProtectionError) in
@@ -21,7 +21,7 @@ extension SealedFile {
     /// - Parameters:
     ///   - isStillRight: Called when no other program can change the file any more.
     ///   - wrap: Called with the present header.
-    func rewrap(
+    package func rewrap(
         _ access: Access = .beginning, isStillRight: () throws(DataProtectionError) -> Void,
         _ wrap: (FileHeader) throws(DataProtectionError) -> WrappedFileKey
     ) throws(DataProtectionError) {
@@ -34,7 +34,7 @@ extension SealedFile {
     }
 
     /// The ways of taking a key away.
-    enum KeyLoss {
+    package enum KeyLoss {
         /// The key stays with a file that has calls in progress, or content that is not on the disk.
         case ifIdle
         /// The key stays with a file that has calls in progress.
@@ -49,7 +49,7 @@ extension SealedFile {
     ///
     /// - Parameter loses: Whether an open file of a class loses its key.
     /// - Returns: false if the file still has its key.
-    func dropKey(_ loss: KeyLoss, _ loses: (FileClass) -> Bool) -> Bool {
+    package func dropKey(_ loss: KeyLoss, _ loses: (FileClass) -> Bool) -> Bool {
         // The header is not verified here, since verifying it may mean waiting. A program that can change the file can
         // do more harm than this.
         let claimed = (try? descriptor()).flatMap { try? headers($0).pair.newest.claimed }

@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// The key of one open file, for as long as this process may have it, and the version of the file that was last
 /// verified with it.
-final class KeyLease: Sendable {
+package final class KeyLease: Sendable {
     private struct State {
         var key: OpenFileKey?
         var version: FileVersion?
@@ -22,7 +22,7 @@ final class KeyLease: Sendable {
     init(_ key: OpenFileKey?) { state = Mutex(State(key: key)) }
 
     var losses: Int { state.withLock { $0.losses } }
-    var hasKey: Bool { state.withLock { $0.key != nil } }
+    package var hasKey: Bool { state.withLock { $0.key != nil } }
     var hasLongCalls: Bool { state.withLock { $0.longCalls > 0 } }
     var knownClass: FileClass? { state.withLock { $0.version?.header.key.fileClass } }
 
@@ -68,7 +68,7 @@ final class KeyLease: Sendable {
 
     /// Runs a call that needs the key several times. A lock of the keychain leaves it the key for the time of the
     /// grace.
-    func duringLongCall<R>(_ body: () throws(DataProtectionError) -> R) throws(DataProtectionError) -> R {
+    package func duringLongCall<R>(_ body: () throws(DataProtectionError) -> R) throws(DataProtectionError) -> R {
         state.withLock { $0.longCalls += 1 }
         defer { state.withLock { $0.longCalls -= 1 } }
         return try body()

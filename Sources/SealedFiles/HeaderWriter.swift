@@ -1,19 +1,26 @@
-internal import FoundationEssentials
-internal import KeychainCrypto
-internal import KeychainSystem
+package import FoundationEssentials
+package import KeychainCrypto
+package import KeychainSystem
 
 /// The writer of headers. Every header of every protected file is written here.
-struct HeaderWriter {
-    let file: Int32
-    let path: String
-    let fileKey: KeyMaterial
-    let files: any FileSystem
+package struct HeaderWriter {
+    package let file: Int32
+    package let path: String
+    package let fileKey: KeyMaterial
+    package let files: any FileSystem
+
+    package init(file: Int32, path: String, fileKey: KeyMaterial, files: any FileSystem) {
+        self.file = file
+        self.path = path
+        self.fileKey = fileKey
+        self.files = files
+    }
 
     /// Writes a header over a slot.
     ///
     /// - Returns: The bytes of the slot.
     @discardableResult
-    func write(_ header: FileHeader, slot: Int) throws(DataProtectionError) -> Data {
+    package func write(_ header: FileHeader, slot: Int) throws(DataProtectionError) -> Data {
         let bytes = header.encoded(fileKey: fileKey, slot: slot)
         try bytes.withBytes { (bytes) throws(DataProtectionError) in
             try files.writeAll(bytes, to: file, at: UInt64(FileFormat.slotOffsets[slot]), path)
@@ -22,7 +29,7 @@ struct HeaderWriter {
     }
 
     /// Writes the first page of a file, with a header in both slots.
-    func writePage(_ header: FileHeader) throws(DataProtectionError) {
+    package func writePage(_ header: FileHeader) throws(DataProtectionError) {
         try Self.page(header, fileKey).withBytes { (page) throws(DataProtectionError) in
             try files.writeAll(page, to: file, at: 0, path)
         }

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import KeychainCrypto
 internal import KeychainModel
+internal import SealedFiles
 
 /// Turns the results of a check into findings with a text.
 struct CheckReport {
