@@ -83,12 +83,11 @@ struct CheckReport {
     // MARK: The whole file
 
     mutating func add(size: UInt64, of header: FileHeader) {
-        if size < header.storedSize {
-            add(.cutShort, "\(header.storedSize - size) bytes are missing at its end: readers refuse the whole file")
-        } else if size > header.storedSize && !header.isChangedInPlace {
-            add(
-                .extraBytes,
-                "\(size - header.storedSize) bytes were added behind its end: readers refuse the whole file")
+        switch header.flaw(ofSize: size) {
+        case .missing(let count): add(.cutShort, "\(count) bytes are missing at its end: readers refuse the whole file")
+        case .added(let count):
+            add(.extraBytes, "\(count) bytes were added behind its end: readers refuse the whole file")
+        case nil: break
         }
     }
 

@@ -117,7 +117,7 @@ extension ProtectedFiles {
     private func contentIsWhole(
         _ file: borrowing OpenFile, _ whole: VerifiedHeader
     ) throws(DataProtectionError) -> Bool {
-        guard try file.presentSize() >= whole.header.storedSize else { return false }
+        guard whole.header.flaw(ofSize: try file.presentSize()) == nil else { return false }
         return try walk(file, whole, { _ in }, nil).flaws.isEmpty
     }
 

@@ -73,10 +73,11 @@ package final class FileVersion: Sendable {
         case .retreat: standing = .retreat
         case .damaged(_, let damage): throw DataProtectionError(damage, path)
         }
+        // A retreat goes to the header in the other slot.
         let isRetreat = if case .retreat = standing { true } else { false }
         self.init(
             page.withUnsafeBytes { Self.slots(in: $0) }, judgement.header,
-            (isRetreat ? pair.former ?? pair.newest : pair.newest).slot, standing,
+            isRetreat ? 1 - pair.newest.slot : pair.newest.slot, standing,
             highestSequence: pair.newest.claimed.sequence)
     }
 

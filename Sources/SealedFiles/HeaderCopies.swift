@@ -38,12 +38,21 @@ package struct HeaderCopies {
         let page = page + Data(count: FileFormat.headerByteCount - page.count)
         var copies: [Copy] = []
         var refusal: DataProtectionError?
-        let parsed = FileFormat.slotOffsets.indices.map { Self.parse($0, of: page) }
+        // Each copy is examined as if it were the only one.
+        let pages = FileFormat.slotOffsets.map { offset in
+            var alone = Data(count: page.count)
+            let slot = offset..<(offset + FileFormat.slotByteCount)
+            alone.replaceSubrange(slot, with: page[slot])
+            return alone
+        }
+        let parsed = pages.map { page in
+            Result { () throws(FileFormatError) in try FileHeader.inFirstPage(page).newest }
+        }
         for (number, result) in parsed.enumerated() {
             switch result {
             case .failure(.newerFormat(let version)): copies.append(.newerFormat(version))
             case .failure(.tampered(let reason)):
-                copies.append(Self.isWhole(number, of: page) ? .refused(reason) : .broken)
+                copies.append(FileHeader.intactCopies(in: pages[number])[number] ? .refused(reason) : .broken)
             case .failure: copies.append(.broken)
             case .success(let claim):
                 do throws(DataProtectionError) {
@@ -71,22 +80,6 @@ package struct HeaderCopies {
         if let refusal { throw refusal }
         let versions = copies.compactMap { if case .newerFormat(let version) = $0 { version } else { nil } }
         if let version = versions.max() { throw DataProtectionError(.newerFormat(version), path) }
-    }
-
-    /// Parses one copy as if it were the only one.
-    private static func parse(_ number: Int, of page: Data) -> Result<UnverifiedFileHeader, FileFormatError> {
-        var alone = page
-        let other = FileFormat.slotOffsets[1 - number]
-        alone.replaceSubrange(other..<(other + FileFormat.slotByteCount), with: Data(count: FileFormat.slotByteCount))
-        return Result { () throws(FileFormatError) in try FileHeader.inFirstPage(alone).newest }
-    }
-
-    /// Whether the checksum of a copy fits, even if the copy is wrong in another way.
-    private static func isWhole(_ number: Int, of page: Data) -> Bool {
-        var alone = page
-        let other = FileFormat.slotOffsets[1 - number]
-        alone.replaceSubrange(other..<(other + FileFormat.slotByteCount), with: Data(count: FileFormat.slotByteCount))
-        return FileHeader.intactCopies(in: alone)[number]
     }
 
     private static func verify(

@@ -18,10 +18,7 @@ package enum HeaderJudgement<Loss> {
     case damaged(FileHeader, Damage)
 
     package enum Damage {
-        /// The number of bytes that the end of the file lacks.
-        case missing(UInt64)
-        /// The number of bytes behind the end of a file that was written whole.
-        case added(UInt64)
+        case size(SizeFlaw)
         case lost(Loss)
     }
 
@@ -37,7 +34,7 @@ package enum HeaderJudgement<Loss> {
         newest: FileHeader, former: FileHeader?, mark: FileHeader.BootMark?, size: UInt64,
         lost: (UInt64) throws(E) -> Loss?
     ) throws(E) {
-        var damage = Self.damage(newest, size)
+        var damage = newest.flaw(ofSize: size).map(Damage.size)
         if newest.isDurable || newest.bootMark == mark {
             if let damage {
                 self = .damaged(newest, damage)
@@ -59,9 +56,9 @@ package enum HeaderJudgement<Loss> {
         }
         // The base was made durable, even if its header does not say so.
         base.bootMark = FileHeader.BootMark()
-        // Write counts only rise in the life of a file, so that a program finds what others have written.
+        // No two writes of a file have the same write count. Those that are lost had theirs.
         base.writeCount = max(base.writeCount, newest.writeCount)
-        self = Self.damage(base, size).map { .damaged(base, $0) } ?? .retreat(base)
+        self = base.flaw(ofSize: size).map { .damaged(base, .size($0)) } ?? .retreat(base)
     }
 
     /// The header that is judged: the newest one, or the base if the newest one does not count.
@@ -70,14 +67,23 @@ package enum HeaderJudgement<Loss> {
         case .counts(let header, _), .unfinished(let header), .retreat(let header), .damaged(let header, _): header
         }
     }
+}
 
-    private static func damage(_ header: FileHeader, _ size: UInt64) -> Damage? {
-        if size < header.storedSize { return .missing(header.storedSize - size) }
-        return size > header.storedSize && !header.isChangedInPlace ? .added(size - header.storedSize) : nil
-    }
+/// A size of a file that contradicts its header.
+package enum SizeFlaw: Sendable, Hashable {
+    /// The number of bytes that the end of the file lacks.
+    case missing(UInt64)
+    /// The number of bytes behind the end of a file that was written whole.
+    case added(UInt64)
 }
 
 extension FileHeader {
+    /// The flaw of a file with this header that has a size. `nil` means that there is none.
+    package func flaw(ofSize size: UInt64) -> SizeFlaw? {
+        if size < storedSize { return .missing(storedSize - size) }
+        return size > storedSize && !isChangedInPlace ? .added(size - storedSize) : nil
+    }
+
     /// Whether a program may have died between writing this header and forcing it to the disk: it is durable, and the
     /// other slot has an older header with the same content.
     fileprivate func mayBeUnforced(beside former: FileHeader?) -> Bool {
@@ -102,8 +108,9 @@ extension DataProtectionError {
     /// The error with which a reader refuses a damaged file.
     package init(_ damage: HeaderJudgement<DataProtectionError>.Damage, _ path: String) {
         switch damage {
-        case .missing(let count): self.init(.truncated, path, "\(count) bytes of the file are missing at its end")
-        case .added: self.init(.tampered, path, "bytes were added at the end of the file")
+        case .size(.missing(let count)):
+            self.init(.truncated, path, "\(count) bytes of the file are missing at its end")
+        case .size(.added): self.init(.tampered, path, "bytes were added at the end of the file")
         case .lost(let error): self = error
         }
     }

@@ -62,8 +62,11 @@ package final class KeyLease: Sendable {
 
     /// Takes the key away for ever.
     func end() {
-        lose()
-        state.withLock { $0.hasEnded = true }
+        state.withLock { state in
+            state.key = nil
+            state.version = nil
+            state.hasEnded = true
+        }
     }
 
     /// Runs a call that needs the key several times. A lock of the keychain leaves it the key for the time of the

@@ -245,14 +245,12 @@ struct SealedFileChange: ~Copyable {
             nonce: try nonce())
     }
 
-    /// The number of nonces that a small write needs: one for a chunk, and one for each node above it.
-    private var noncesAtOnce: Int { Int(tree.depth) + 1 }
-
     /// Nonces for the next parts. They are never kept beyond the change, since a forked process would use them too.
     private var nonces: [InlineBytes<12>] = []
 
     private mutating func nonce() throws(DataProtectionError) -> InlineBytes<12> {
-        if nonces.isEmpty { nonces = try randomness.nonces(noncesAtOnce, path) }
+        // A small write needs one for a chunk, and one for each node above it.
+        if nonces.isEmpty { nonces = try randomness.nonces(Int(tree.depth) + 1, path) }
         return nonces.removeLast()
     }
 

@@ -38,14 +38,16 @@ struct SharedFile: ~Copyable {
 
     /// The header, which is not verified.
     ///
-    /// - Throws: `.truncated` or `.tampered` if the file has not the size that its header says: a copy of it would
-    ///   replace a whole one.
+    /// - Throws: `.truncated` if the file lacks bytes that the header counts: a copy of it would replace a whole one.
+    ///   A file with bytes behind its end has all of its content, and is copied.
     func header() throws(DataProtectionError) -> UnverifiedFileHeader {
         let pair = try file.headers()
         let judgement = HeaderJudgement<DataProtectionError>(
             newest: pair.newest.claimed, former: pair.former?.claimed, mark: nil, size: file.size
         ) { _ in nil }
-        if case .damaged(_, let damage) = judgement { throw DataProtectionError(damage, file.path) }
+        if case .damaged(_, .size(.missing(let count))) = judgement {
+            throw DataProtectionError(.size(.missing(count)), file.path)
+        }
         return pair.newest
     }
 
