@@ -56,7 +56,7 @@ package enum HeaderJudgement<Loss> {
         }
         // The base was made durable, even if its header does not say so.
         base.bootMark = FileHeader.BootMark()
-        // No two writes of a file have the same write count. Those that are lost had theirs.
+        // No two writes of a file have the same write count, and a write that was lost counts too.
         base.writeCount = max(base.writeCount, newest.writeCount)
         self = base.flaw(ofSize: size).map { .damaged(base, .size($0)) } ?? .retreat(base)
     }
