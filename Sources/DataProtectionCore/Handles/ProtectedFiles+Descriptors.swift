@@ -3,6 +3,7 @@ internal import Glibc
 internal import KeychainCrypto
 internal import KeychainModel
 internal import KeychainSystem
+package import SealedFiles
 
 // Files by their descriptors, for a program that has its own way of finding them.
 
@@ -49,12 +50,29 @@ extension ProtectedFiles {
     package func open(
         descriptor: Int32, _ path: String, mayWrite: Bool
     ) throws(DataProtectionError) -> ProtectedFileHandle {
+        try handle(SealedFile.Descriptor(descriptor, mayWrite: mayWrite, mustClose: true), path)
+    }
+
+    private func handle(
+        _ file: SealedFile.Descriptor, _ path: String, key: OpenFileKey? = nil
+    ) throws(DataProtectionError) -> ProtectedFileHandle {
         let open = openFiles()
-        let sealed = SealedFile(
-            SealedFile.Descriptor(descriptor, mayWrite: mayWrite, mustClose: true), path, environment(open.gate))
+        let sealed = SealedFile(file, path, environment(open.gate), key: key)
         let handle = ProtectedFileHandle(sealed, open, appends: false, madeIn: nil)
         _ = try sealed.current()
         return handle
+    }
+
+    /// Writes the header of a file without content that will be changed in place.
+    func writeFirstHeader(
+        _ made: FileKey, to file: Int32, _ path: String
+    ) throws(DataProtectionError) -> OpenFileKey {
+        let key = OpenFileKey(try KeyMaterial(made.key, path), fileID: made.wrapped.fileID, bootID: bootID)
+        let header = FileHeader(
+            key: made.wrapped, chunkBits: chunkBits, isChangedInPlace: true, length: 0,
+            storedSize: UInt64(FileFormat.headerByteCount), writeCount: 0, root: nil, usedPages: 0)
+        try HeaderWriter(file: file, path: path, fileKey: key.fileKey, files: files).writePage(header)
+        return key
     }
 
     /// The key of a file that is still to be made.
@@ -79,29 +97,16 @@ extension ProtectedFiles {
         _ new: NewFile, descriptor: Int32, _ path: String, replacesPlain: Bool
     ) throws(DataProtectionError) -> ProtectedFileHandle {
         let file = SealedFile.Descriptor(descriptor, mayWrite: true, mustClose: true)
-        let open = openFiles()
-        let environment = environment(open.gate)
         let count = Int64(FileFormat.headerByteCount)
         let failure = ckeychain_await_lock(descriptor, count)
         guard failure == 0 else { throw .system("lock", path, errno: failure) }
         defer { _ = ckeychain_unlock(descriptor, count) }
         let kind = try Self.kind(of: descriptor, path)
-        guard kind == .empty || kind == .plain && replacesPlain else {
-            let sealed = SealedFile(file, path, environment)
-            let handle = ProtectedFileHandle(sealed, open, appends: false, madeIn: nil)
-            _ = try sealed.current()
-            return handle
-        }
-        let key = OpenFileKey(
-            try KeyMaterial(new.key.key, path), fileID: new.key.wrapped.fileID, bootID: environment.bootID)
+        guard kind == .empty || kind == .plain && replacesPlain else { return try handle(file, path) }
         if kind == .plain && files.truncate(descriptor, to: FileFormat.headerByteCount) != 0 {
             throw .system("write", path)
         }
-        try SealedFile.writeFirstPage(of: new.key.wrapped, key, chunkBits, to: descriptor, path, files)
-        let sealed = SealedFile(file, path, environment, key: key)
-        let handle = ProtectedFileHandle(sealed, open, appends: false, madeIn: nil)
-        _ = try sealed.current()
-        return handle
+        return try handle(file, path, key: try writeFirstHeader(new.key, to: descriptor, path))
     }
 
     /// The attribute of a directory that names the class of new files in it.
