@@ -5,6 +5,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/vfs.h>
+#include <signal.h>
+#include <time.h>
+#include <pthread.h>
 #include <unistd.h>
 
 int ckeychain_exchange(const char *first, const char *second) {
@@ -51,28 +54,58 @@ int ckeychain_is_byte_locked(int descriptor, int64_t offset, int *is_locked) {
 
 static _Thread_local int longest_lock_wait;
 
-void ckeychain_limit_lock_waits(int milliseconds) { longest_lock_wait = milliseconds; }
+static void note_nothing(int number) { (void)number; }
 
-/// The kernel's own wait has no limit, so the lock is tried until the time is over.
-static int try_range_lock(int descriptor, struct flock *range) {
-    for (int waited = 0;; waited++) {
-        if (fcntl(descriptor, F_OFD_SETLK, range) == 0) {
-            return 0;
-        }
-        if (errno != EAGAIN && errno != EACCES && errno != EINTR) {
-            return errno;
-        }
-        if (waited >= longest_lock_wait) {
-            return ETIMEDOUT;
-        }
-        (void)usleep(1000);
+void ckeychain_limit_lock_waits(int milliseconds) {
+    // Without SA_RESTART: the signal ends the kernel's wait.
+    struct sigaction action = {.sa_handler = note_nothing};
+    (void)sigaction(SIGURG, &action, NULL);
+    longest_lock_wait = milliseconds;
+}
+
+/// A timer that sends a signal to this thread when the time is over, and again each tenth of a second: one that comes between
+/// two waits would be lost.
+static int start_timer(timer_t *timer) {
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGURG};
+    event._sigev_un._tid = gettid();
+    if (timer_create(CLOCK_MONOTONIC, &event, timer) != 0) {
+        return errno;
     }
+    struct itimerspec time = {.it_value = {longest_lock_wait / 1000, longest_lock_wait % 1000 * 1000000 + 1},
+                              .it_interval = {0, 100000000}};
+    return timer_settime(*timer, 0, &time, NULL) == 0 ? 0 : errno;
+}
+
+/// Waits in the kernel's queue, so that a program that takes the lock again and again does not keep others from it.
+static int await_range_lock(int descriptor, struct flock *range) {
+    struct timespec start, now;
+    sigset_t urgent, before;
+    timer_t timer;
+    int failure = start_timer(&timer);
+    if (failure != 0) {
+        return failure;
+    }
+    (void)clock_gettime(CLOCK_MONOTONIC, &start);
+    sigemptyset(&urgent);
+    sigaddset(&urgent, SIGURG);
+    (void)pthread_sigmask(SIG_UNBLOCK, &urgent, &before);
+    while ((failure = fcntl(descriptor, F_OFD_SETLKW, range) == 0 ? 0 : errno) == EINTR) {
+        (void)clock_gettime(CLOCK_MONOTONIC, &now);
+        if ((now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1000000 >= longest_lock_wait) {
+            failure = ETIMEDOUT;
+            break;
+        }
+    }
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    (void)timer_delete(timer);
+    return failure;
 }
 
 static int set_range_lock(int descriptor, short kind, int64_t count, int command) {
     struct flock range = {.l_type = kind, .l_whence = SEEK_SET, .l_start = 0, .l_len = (off_t)count};
     if (command == F_OFD_SETLKW && longest_lock_wait > 0) {
-        return try_range_lock(descriptor, &range);
+        int failure = fcntl(descriptor, F_OFD_SETLK, &range) == 0 ? 0 : errno;
+        return failure == EAGAIN || failure == EACCES ? await_range_lock(descriptor, &range) : failure;
     }
     while (fcntl(descriptor, command, &range) != 0) {
         if (errno != EINTR) {

@@ -99,7 +99,9 @@ import Testing
             #expect(nodes.count == 100 && volume.nodes.count == 101)
             for node in nodes { volume.nodes.forget(node, 1) }
             #expect(volume.nodes.count == 1)
-            _ = try answer(volume, FUSE_RELEASEDIR, root, bytes(of: fuse_release_in(fh: read.fh)))
+            _ = try answer(
+                volume, FUSE_RELEASEDIR, root,
+                bytes(of: fuse_release_in(fh: read.fh, flags: 0, release_flags: 0, lock_owner: 0)))
             #expect(throws: Refusal(EBADF)) { try answer(volume, FUSE_READDIR, root, bytes(of: read)) }
         }
     }

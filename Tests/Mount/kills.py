@@ -19,11 +19,16 @@ import time
 from world import CLASSES, Child, World, require, same
 
 
-def gone(error):
-    """Whether a call failed since the mount has gone. SQLite has one word for that and for other errors."""
-    return (isinstance(error, OSError) and error.errno in (errno.ENOTCONN, errno.ECONNABORTED)
-            or isinstance(error, sqlite3.OperationalError) and "disk I/O error" in str(error) or
-            isinstance(error, sqlite3.OperationalError) and "unable to open" in str(error))
+def gone(error, directory):
+    """Whether a call failed since the mount has gone. SQLite has one word for that and for other errors, and the kernel gives EIO
+    for a request that was being read: then the mount point tells."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOTCONN, errno.ECONNABORTED):
+        return True
+    try:
+        os.statvfs(directory)
+        return not os.path.ismount(directory.parent)
+    except OSError as other:
+        return other.errno in (errno.ENOTCONN, errno.ECONNABORTED, errno.ENOENT)
 
 
 def records(directory, notes):
@@ -38,6 +43,8 @@ def records(directory, notes):
 
 def rows(directory, notes):
     base = sqlite3.connect(directory / "rows.db", isolation_level=None, timeout=1)
+    if directory.name in "CD":
+        base.execute("pragma journal_mode=wal")
     base.execute("pragma synchronous=full")
     base.execute("create table if not exists t(number integer primary key, filler)")
     number = base.execute("select count(*) from t").fetchone()[0]
@@ -107,7 +114,7 @@ def main(directory, programs, rounds):
                 try:
                     work(world.mount / name, notes)
                 except Exception as error:
-                    if not gone(error):
+                    if not gone(error, world.mount / name):
                         raise
             children.append(Child(world, run))
         time.sleep(chance.uniform(0.02, 0.3))

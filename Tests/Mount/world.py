@@ -4,6 +4,8 @@ The caller is root, which may look into other processes. All that uses the mount
 """
 
 import contextlib
+import ctypes
+import json
 import os
 import pathlib
 import pickle
@@ -65,6 +67,9 @@ class World:
             until(socket.exists, "the daemon does not begin")
         self.command("passcode", "set", words=f"{PASSCODE}\n{PASSCODE}\n")
 
+        self.store_id = json.loads(self.command("status", "--json").stdout)["storeID"].lower()
+        require('"unlocked"' in self.command("status", "--json").stdout, "the keyring of the user takes no keys")
+
     # The user's programs
 
     def run(self, *words, text="", check=True, **options):
@@ -114,6 +119,7 @@ class World:
         if self.daemon:
             self.daemon.terminate()
             self.daemon.wait()
+        self.child(lambda: revoke(self.store_id))
 
     def await_end(self):
         """Waits until the process of the mount has ended."""
@@ -176,6 +182,19 @@ class Child:
         if kind == "failure":
             raise Failure(value)
         return value
+
+
+def revoke(store):
+    """Takes the keys of a store from the keyring of this user, who may have few."""
+    keyctl = {"x86_64": 250, "aarch64": 219}[os.uname().machine]
+    libc = ctypes.CDLL(None, use_errno=True)
+    ring, most = -4, 1 << 16  # KEY_SPEC_USER_KEYRING
+    serials = (ctypes.c_int32 * most)()
+    count = libc.syscall(keyctl, 11, ring, serials, ctypes.c_size_t(4 * most), 0)  # KEYCTL_READ
+    for serial in serials[:max(0, count) // 4]:
+        text = ctypes.create_string_buffer(4096)
+        if libc.syscall(keyctl, 6, serial, text, ctypes.c_size_t(4096), 0) > 0 and store.encode() in text.value:  # DESCRIBE
+            libc.syscall(keyctl, 9, serial, ring, 0, 0)  # UNLINK
 
 
 def until(condition, *words):

@@ -39,12 +39,28 @@ struct Replacement: ~Copyable {
     ///     known.
     init(of path: String, mode: mode_t, _ files: any FileSystem) throws(DataProtectionError) {
         let held = try Self.hold(path)
+        try Self.requireNoMount(held, path)
         Self.sweepNowAndThen(held, files)
         let (opened, name) = try Self.make(in: held, path, mode, files)
         self.path = path
         self.files = files
         (directory, descriptor, temporary) = (held, opened, name)
         Self.unfinished.withLock { $0[opened] = (held, name) }
+    }
+
+    /// A mount of protected files shows content that is encrypted already.
+    ///
+    /// - Throws: `.unsupportedFile` in such a mount.
+    private static func requireNoMount(_ directory: HeldDirectory, _ path: String) throws(DataProtectionError) {
+        var type: Int64 = 0
+        // The number is that of FUSE in statfs(2).
+        guard ckeychain_file_system_type(directory.descriptor, &type) == 0, type == 0x6573_5546,
+            try ExtendedAttributes.value(ProtectedFiles.attributeOfMounts, of: directory.path) != nil
+        else { return }
+        throw DataProtectionError(
+            .unsupportedFile, path,
+            "it lies in a mount of protected files, where content is encrypted already: name the file in the directory "
+                + "that is mounted, or set its class with 'setfattr -n user.keychain.class'")
     }
 
     private static func hold(_ path: String) throws(DataProtectionError) -> HeldDirectory {

@@ -32,6 +32,18 @@ extension ProtectedFiles {
         }
     }
 
+    /// A value that is another one for other content of a file.
+    package struct ContentMark: Equatable {
+        fileprivate let length: UInt64
+        fileprivate let root: FileEntry?
+    }
+
+    /// - Returns: `nil` for a file whose header cannot be read.
+    package static func contentMark(of descriptor: Int32, _ path: String) throws(DataProtectionError) -> ContentMark? {
+        let page = try page(of: descriptor, path)
+        return (try? FileHeader.newest(in: page)).map { ContentMark(length: $0.claimed.length, root: $0.claimed.root) }
+    }
+
     private static func page(of descriptor: Int32, _ path: String) throws(DataProtectionError) -> Data {
         var page = Data(count: FileFormat.headerByteCount)
         let count = try page.withUnsafeMutableBytes { bytes in
@@ -108,6 +120,9 @@ extension ProtectedFiles {
         }
         return try handle(file, path, key: try writeFirstHeader(new.key, to: descriptor, path))
     }
+
+    /// An attribute that every file and directory of a mount has, and that no list names.
+    package static let attributeOfMounts = "user.keychain.mount"
 
     /// The attribute of a directory that names the class of new files in it.
     package static var attributeOfDirectories: String { directoryAttribute }

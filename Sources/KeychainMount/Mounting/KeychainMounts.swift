@@ -25,8 +25,6 @@ enum Ancestors {
 
 /// A mount of this user's that a program like this one serves.
 struct KeychainMounts {
-    /// The number of the mount, which is greater for a later one.
-    let number: Int
     let point: String
     /// The directory below.
     let source: String
@@ -48,10 +46,8 @@ struct KeychainMounts {
             fields[dash + 1] == Array("fuse.keychain".utf8),
             fields[dash + 3].split(separator: UInt8(ascii: ",")).contains(where: {
                 $0.elementsEqual("user_id=\(user)".utf8)
-            }),
-            let number = Int(String(decoding: fields[0], as: UTF8.self))
+            })
         else { return nil }
-        self.number = number
         point = Self.unescaped(fields[4])
         source = Self.unescaped(fields[dash + 2])
     }

@@ -25,14 +25,15 @@ struct Mount {
             throw KeychainError(.parameter, message: "cannot open \(source): \(String(cString: strerror(errno)))")
         }
         self.directory = OpenDescriptor(opened)
-        try requireNoOther(earlierThan: .max)
+        try requireNoOther(own: 0)
     }
 
     /// Two mounts would keep different pages and locks of one file.
     ///
-    /// - Parameter number: Mounts with a greater number do not count: of two that begin at once, one gives way.
-    private func requireNoOther(earlierThan number: Int) throws(KeychainError) {
-        let others = KeychainMounts.all.filter { $0.number < number && $0.point != point.path }
+    /// - Parameter count: The number of mounts at the mount point that are this one.
+    private func requireNoOther(own count: Int) throws(KeychainError) {
+        let all = KeychainMounts.all
+        let others = all.filter { $0.point == point.path }.dropFirst(count) + all.filter { $0.point != point.path }
         if let other = others.first(where: { Ancestors.overlap($0.source, source) }) {
             throw KeychainError(
                 .parameter,
@@ -61,9 +62,8 @@ struct Mount {
     private func serve(
         _ device: Device, _ files: ProtectedFiles, _ signals: OpenDescriptor, _ whenReady: () -> Void
     ) throws(KeychainError) {
-        let place = point.path
-        let own = KeychainMounts.all.last { $0.point == place }
-        try requireNoOther(earlierThan: own?.number ?? .max)
+        // Of two that begin at once, both may give way.
+        try requireNoOther(own: 1)
         let notices = Notices(device)
         let volume = try refusal { () throws(Refusal) in try Volume(root: directory, files, notices) }
         let session = Session(device, volume)

@@ -58,8 +58,8 @@ extension Node {
     func open(_ flags: Int32, _ files: ProtectedFiles) throws(Refusal) {
         let writes = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
         guard isRegular else { throw Refusal(ENXIO) }
-        try boundingWaits { () throws(Refusal) in
-            try lockOpening()
+        try lockOpening(mayWait: !writes || busyUntil.withLock { $0 < .now })
+        do throws(Refusal) {
             defer { opening.unlock() }
             // Counted first, so that no other program's closing closes it meanwhile.
             let present = use.withLock { use in
@@ -83,33 +83,26 @@ extension Node {
                 release()
                 throw error
             }
+        } catch {
+            if error.number == EBUSY { busyUntil.withLock { $0 = .now + Self.longestWait } }
+            throw error
         }
     }
 
     /// The longest time for which a call waits for another program, which has the file locked.
     static let longestWait = Duration.seconds(10)
 
-    /// Waits for the other openings of the file.
-    private func lockOpening() throws(Refusal) {
+    /// Waits for the other openings of the file. When one has waited in vain, others do not for as long: they would take all
+    /// threads.
+    private func lockOpening(mayWait: Bool) throws(Refusal) {
         let end = ContinuousClock.now + Self.longestWait
         while !opening.tryLock() {
-            guard .now < end else { throw Refusal(EBUSY) }
-            usleep(500)
+            guard mayWait, .now < end else { throw Refusal(EBUSY) }
+            usleep(200)
         }
-    }
-
-    /// Runs a call that may have to wait for another program. When one has waited in vain, the next ones are refused at once
-    /// for as long, so that they do not take all threads.
-    func boundingWaits<R>(_ body: () throws(Refusal) -> R) throws(Refusal) -> R {
-        if let end = busyUntil.withLock({ $0 }) {
-            guard .now > end else { throw Refusal(EBUSY) }
-            busyUntil.withLock { $0 = nil }
-        }
-        do throws(Refusal) {
-            return try body()
-        } catch {
-            if error.number == EBUSY { busyUntil.withLock { $0 = .now + Self.longestWait } }
-            throw error
+        guard mayWait else {
+            opening.unlock()
+            throw Refusal(EBUSY)
         }
     }
 
@@ -209,7 +202,7 @@ extension Node {
         case .plain(let descriptor, _):
             guard fsync(descriptor.number) == 0 else { throw .ofSystem() }
         case .sealed(let handle, _):
-            let before = try status().st_mtim
+            let (before, mark) = (try status().st_mtim, try contentMark())
             do throws(Refusal) {
                 try refusing { () throws(DataProtectionError) in try handle.sync() }
             } catch {
@@ -220,10 +213,25 @@ extension Node {
                     try refusing { () throws(DataProtectionError) in try writer.sync() }
                 }
             }
-            let after = try status().st_mtim
-            guard (after.tv_sec, after.tv_nsec) != (before.tv_sec, before.tv_nsec) else { return }
-            try Refusal.require(ckeychain_fuse_set_times(descriptor.number, [.omitted, before]))
+            try putBack(before, of: mark)
         }
+    }
+
+    /// Puts the time of modification back that belongs to content. Another program may have changed that meanwhile.
+    private func putBack(_ time: timespec, of mark: ProtectedFiles.ContentMark?) throws(Refusal) {
+        let present = try status().st_mtim
+        guard (present.tv_sec, present.tv_nsec) != (time.tv_sec, time.tv_nsec), try contentMark() == mark else {
+            return
+        }
+        try Refusal.require(ckeychain_fuse_set_times(descriptor.number, [.omitted, time]))
+        if try contentMark() != mark {
+            try Refusal.require(ckeychain_fuse_set_times(descriptor.number, [.omitted, .now]))
+        }
+    }
+
+    private func contentMark() throws(Refusal) -> ProtectedFiles.ContentMark? {
+        let file = try reopened(O_RDONLY, keepsTime: true)
+        return try refusing { () throws(DataProtectionError) in try ProtectedFiles.contentMark(of: file.number, path) }
     }
 
     /// Runs a call on the content, which need not be open.

@@ -57,4 +57,6 @@ extension fuse_attr {
 extension timespec {
     /// A time that stays as it is: UTIME_OMIT of utimensat(2).
     static let omitted = timespec(tv_sec: 0, tv_nsec: (1 << 30) - 2)
+    /// The present time: UTIME_NOW.
+    static let now = timespec(tv_sec: 0, tv_nsec: (1 << 30) - 1)
 }

@@ -15,8 +15,8 @@ final class Node: Sendable {
     let place = Mutex<Place?>(nil)
     /// Held while the file is being opened, which may have to wait for another program.
     let opening = Condition()
-    /// The time until which calls do not wait for another program again, which has the file locked.
-    let busyUntil = Mutex<ContinuousClock.Instant?>(nil)
+    /// The time until which openings for writing do not wait for another program again, which has the file locked.
+    let busyUntil = Mutex(ContinuousClock.now)
     /// The content, while a program has the file open. Nothing waits while it has this lock.
     let use = Mutex(Use())
 

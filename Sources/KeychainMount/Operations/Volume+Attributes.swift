@@ -36,8 +36,7 @@ extension Volume {
 
     private static func time(_ isNamed: Bool, isNow: Bool, _ seconds: UInt64, _ nanoseconds: UInt32) -> timespec {
         if !isNamed { return .omitted }
-        // UTIME_NOW of utimensat(2).
-        if isNow { return timespec(tv_sec: 0, tv_nsec: (1 << 30) - 1) }
+        if isNow { return .now }
         return timespec(tv_sec: Int(Int64(bitPattern: seconds)), tv_nsec: Int(nanoseconds))
     }
 
@@ -65,6 +64,7 @@ extension Volume {
             try answer(Array(protection.name.utf8), size, &reply)
             return
         }
+        if strcmp(name, ProtectedFiles.attributeOfMounts) == 0 { return try answer([1], size, &reply) }
         try requireOwn(name)
         try answer(size, &reply) { ckeychain_get_attribute(node.path, -1, name, $0, $1, &$2) }
     }

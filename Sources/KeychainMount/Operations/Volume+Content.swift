@@ -14,11 +14,11 @@ extension Volume {
         try reply.add(opened(node))
     }
 
-    /// Content of guarded classes goes past the system's memory, and shared mappings of it are refused. Other content stays
-    /// from one opening to the next: the kernel gives it up when it finds another time of modification (FUSE_AUTO_INVAL_DATA).
+    /// Content of guarded classes goes past the system's memory, and shared mappings of it are refused. Other content is given up
+    /// with each opening, since another program may have changed it.
     private func opened(_ node: Node) -> fuse_open_out {
         let isGuarded = node.use.withLock { $0.isGuarded }
-        return fuse_open_out(fh: 0, open_flags: UInt32(isGuarded ? FOPEN_DIRECT_IO : FOPEN_KEEP_CACHE), padding: 0)
+        return fuse_open_out(fh: 0, open_flags: isGuarded ? UInt32(FOPEN_DIRECT_IO) : 0, padding: 0)
     }
 
     /// Makes a file of the class that its directory gives, and opens it.
@@ -60,12 +60,16 @@ extension Volume {
         let descriptor = openat(
             directory.descriptor.number, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, mode)
         guard descriptor >= 0 else { throw .ofSystem() }
+        var (made, named) = (stat(), stat())
+        fstat(descriptor, &made)
         do throws(Refusal) {
             return try refusing { () throws(DataProtectionError) in
                 try files.make(new, descriptor: descriptor, path, replacesPlain: false)
             }
         } catch {
-            unlinkat(directory.descriptor.number, name, 0)
+            // Another program may have given the name to another file meanwhile.
+            let isThere = fstatat(directory.descriptor.number, name, &named, AT_SYMLINK_NOFOLLOW) == 0
+            if isThere && FileNumber(named) == FileNumber(made) { unlinkat(directory.descriptor.number, name, 0) }
             throw error
         }
     }
@@ -103,9 +107,7 @@ extension Volume {
 
     /// Runs a call on the content of an open file, which a lock waits for.
     private func withContent<R>(of node: Node, _ body: (Content) throws(Refusal) -> R) throws(Refusal) -> R {
-        try calls.during { () throws(Refusal) in
-            try node.boundingWaits { () throws(Refusal) in try body(try node.content()) }
-        }
+        try calls.during { () throws(Refusal) in try body(try node.content()) }
     }
 
     /// - Parameter isOpen: Whether the program has the file open. An open file of class B is changed while locked too.
@@ -140,10 +142,11 @@ extension Volume {
         else { throw Refusal(EOPNOTSUPP) }
         let writer = try node.content().writer()
         let makesZeros = arguments.mode & (Self.punches | Self.zeroes) != 0
-        if !makesZeros { try requireSpace(arguments.length) }
+        let length = try refusing { () throws(DataProtectionError) in try writer.length }
+        if !makesZeros && end > length { try requireSpace(end - max(length, arguments.offset)) }
         try refusing { () throws(DataProtectionError) in
             if makesZeros { try writer.punch(arguments.offset..<end) }
-            if arguments.mode & Self.keepsSize == 0, try writer.length < end { try writer.truncate(to: end) }
+            if arguments.mode & Self.keepsSize == 0, length < end { try writer.truncate(to: end) }
         }
     }
 
