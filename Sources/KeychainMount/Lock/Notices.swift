@@ -42,7 +42,7 @@ final class Notices: @unchecked Sendable {  // ``change`` guards the variables
     }
 }
 
-/// The same work for each of many nodes, on threads of its own, for a limited time.
+/// Work for each of many nodes, on threads of its own, for a limited time.
 final class NodeWork: Sendable {
     /// More than there are threads that answer. A call that waits for another program holds up one node, and the rest go on.
     private static let mostThreads = 72

@@ -3,8 +3,7 @@ internal import KeychainSystem
 
 /// The directories above a directory.
 enum Ancestors {
-    /// Whether one of two directories is the other one, or lies in it, by whatever names. What cannot be found out counts as
-    /// such.
+    /// Whether one of two directories is the other one, or lies in it, by whatever names. An error counts as such.
     static func overlap(_ one: String, _ other: String) -> Bool {
         guard let first = FileNumber(one), let second = FileNumber(other) else { return true }
         return all(of: one).contains(second) || all(of: other).contains(first)

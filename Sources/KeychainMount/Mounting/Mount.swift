@@ -62,7 +62,7 @@ struct Mount {
     private func serve(
         _ device: Device, _ files: ProtectedFiles, _ signals: OpenDescriptor, _ whenReady: () -> Void
     ) throws(KeychainError) {
-        // Of two that begin at once, both may give way.
+        // If two begin at once, both may give way.
         try requireNoOther(own: 1)
         let notices = Notices(device)
         let volume = try refusal { () throws(Refusal) in try Volume(root: directory, files, notices) }
@@ -76,8 +76,8 @@ struct Mount {
         try WorkerThread.start("keychain signal") {
             var wait = pollfd(fd: signals.number, events: Int16(POLLIN), revents: 0)
             while poll(&wait, 1, -1) < 1 {}
-            // Programs that use files there do not keep this one from ending. What they have changed in mapped pages is
-            // written before.
+            // Programs that use files there do not keep this one from ending. Their changes of mapped pages
+            // are written before.
             guard (try? point.unmount(lazily: true)) != nil else { exit(1) }
             steps.emptyCache(isOfAll: true, within: .seconds(10))
             _ = ckeychain_sync_all(below.number)

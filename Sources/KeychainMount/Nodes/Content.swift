@@ -39,7 +39,7 @@ enum Content: Sendable {
         return handle
     }
 
-    /// Whether the class is a guarded one at this moment. What cannot be found out counts as guarded.
+    /// Whether the class is a guarded one at this moment. A class that cannot be found out counts as guarded.
     var isGuarded: Bool {
         switch self {
         // It may become a file of any class while it is open.
@@ -56,35 +56,17 @@ extension Node {
     /// - Throws: `EACCES` while the keychain is locked and the class forbids it; `EPERM` for a plain file that is to be
     ///   written.
     func open(_ flags: Int32, _ files: ProtectedFiles) throws(Refusal) {
-        let writes = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
+        let truncates = flags & O_TRUNC != 0
         guard isRegular else { throw Refusal(ENXIO) }
-        try lockOpening(mayWait: !writes || busyUntil.withLock { $0 < .now })
+        // Counted first, so that no other program's closing closes it meanwhile.
+        use.withLock { $0.opens += 1 }
         do throws(Refusal) {
-            defer { opening.unlock() }
-            // Counted first, so that no other program's closing closes it meanwhile.
-            let present = use.withLock { use in
-                use.opens += 1
-                return use.content
+            try holding(opening) { () throws(Refusal) in
+                try load(flags & O_ACCMODE != O_RDONLY || truncates, replaces: truncates, files)
             }
-            do throws(Refusal) {
-                let content: Content
-                if let present, present.mayWrite || !writes {
-                    try present.requireOpening()
-                    content = present
-                } else {
-                    content = try load(writes, replaces: flags & O_TRUNC != 0, files)
-                }
-                if flags & O_TRUNC != 0 {
-                    let writer = try content.writer()
-                    try refusing { () throws(DataProtectionError) in try writer.truncate(to: 0) }
-                }
-                noteOpen(content)
-            } catch {
-                release()
-                throw error
-            }
+            if truncates { try empty() }
         } catch {
-            if error.number == EBUSY { busyUntil.withLock { $0 = .now + Self.longestWait } }
+            release()
             throw error
         }
     }
@@ -92,17 +74,37 @@ extension Node {
     /// The longest time for which a call waits for another program, which has the file locked.
     static let longestWait = Duration.seconds(10)
 
-    /// Waits for the other openings of the file. When one has waited in vain, others do not for as long: they would take all
-    /// threads.
-    private func lockOpening(mayWait: Bool) throws(Refusal) {
+    private func holding(_ lock: Condition, _ body: () throws(Refusal) -> Void) throws(Refusal) {
         let end = ContinuousClock.now + Self.longestWait
-        while !opening.tryLock() {
-            guard mayWait, .now < end else { throw Refusal(EBUSY) }
+        while !lock.tryLock() {
+            guard .now < end else { throw Refusal(EBUSY) }
             usleep(200)
         }
-        guard mayWait else {
-            opening.unlock()
-            throw Refusal(EBUSY)
+        defer { lock.unlock() }
+        try body()
+    }
+
+    /// Removes the content of the open file. When one call has waited in vain for another program, others do not for as long:
+    /// they would take all threads.
+    private func empty() throws(Refusal) {
+        guard busyUntil.withLock({ $0 < .now }) else { throw Refusal(EBUSY) }
+        do throws(Refusal) {
+            let writer = try content().writer()
+            try holding(emptying) { () throws(Refusal) in
+                try refusing { () throws(DataProtectionError) in try writer.truncate(to: 0) }
+            }
+        } catch {
+            if error.number == EBUSY { busyUntil.withLock { $0 = .now + Self.longestWait } }
+            throw error
+        }
+    }
+
+    private func load(_ writes: Bool, replaces: Bool, _ files: ProtectedFiles) throws(Refusal) {
+        if let present = use.withLock({ $0.content }), present.mayWrite || !writes {
+            try present.requireOpening()
+            noteOpen(present)
+        } else {
+            noteOpen(try loaded(writes, replaces: replaces, files))
         }
     }
 
@@ -122,7 +124,7 @@ extension Node {
     }
 
     /// - Parameter replaces: Whether the content of a plain file is not wanted any more.
-    private func load(
+    private func loaded(
         _ writes: Bool, replaces: Bool, _ files: ProtectedFiles
     ) throws(Refusal) -> Content {
         let file = try reopenedByOwner(writes ? O_RDWR : O_RDONLY)

@@ -13,8 +13,8 @@ final class Node: Sendable {
     let type: mode_t
     /// The name that it was found by last.
     let place = Mutex<Place?>(nil)
-    /// Held while the file is being opened, which may have to wait for another program.
-    let opening = Condition()
+    /// Held while the file is being opened, and while an opening removes the content. Both may have to wait for another program.
+    let (opening, emptying) = (Condition(), Condition())
     /// The time until which openings for writing do not wait for another program again, which has the file locked.
     let busyUntil = Mutex(ContinuousClock.now)
     /// The content, while a program has the file open. Nothing waits while it has this lock.

@@ -8,7 +8,7 @@ internal import Synchronization
 final class Session: Sendable {
     /// The most threads. One that waits for another program's lock of a file does not keep the rest waiting.
     private static let mostThreads = 64
-    /// In milliseconds. What another program does with a file keeps no call waiting for longer.
+    /// In milliseconds. No other program keeps a call waiting for longer.
     private static let longestLockWait = Int32(Node.longestWait / .milliseconds(1))
     /// The oldest protocol that is spoken here, of Linux 5.4.
     private static let oldestMinor: UInt32 = 31
