@@ -7,6 +7,7 @@ import Testing
 @testable import DataProtection
 @testable import DataProtectionCore
 @testable import KeychainCrypto
+@testable import SealedFiles
 
 /// Checks of files that are damaged in every way, and what is saved of them.
 @Suite struct FileCheckTests {

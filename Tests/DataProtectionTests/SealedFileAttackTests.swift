@@ -9,6 +9,7 @@ import Testing
 @testable import DataProtection
 @testable import DataProtectionCore
 @testable import KeychainCrypto
+@testable import SealedFiles
 
 /// What somebody can do who writes the file and cannot open it (docs/file-format.md, "What is detected").
 @Suite struct SealedFileAttackTests {

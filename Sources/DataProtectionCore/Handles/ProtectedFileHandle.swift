@@ -3,6 +3,7 @@ internal import Glibc
 internal import KeychainCrypto
 internal import KeychainModel
 internal import KeychainSystem
+public import SealedFiles
 internal import Synchronization
 
 /// A protected file that is open: parts of it are read and changed, while the keychain is locked and unlocked.
@@ -76,7 +77,7 @@ public final class ProtectedFileHandle: Sendable {
     /// - Throws: `.locked` while the keychain is locked and the class forbids it; `.system` with `EBADF` after
     ///   `close()`.
     public var length: UInt64 {
-        get throws(DataProtectionError) { try file.current().0.header.length }
+        get throws(DataProtectionError) { try file.current().version.header.length }
     }
 
     /// The class of the file, which another program may change while the file is open.
@@ -84,11 +85,11 @@ public final class ProtectedFileHandle: Sendable {
     /// - Throws: `.locked` while the keychain is locked and the class forbids it; `.system` with `EBADF` after
     ///   `close()`.
     public var protection: FileProtection {
-        get throws(DataProtectionError) { FileProtection(try file.current().0.header.fileClass) }
+        get throws(DataProtectionError) { FileProtection(try file.current().version.header.fileClass) }
     }
 
     /// Whether this process has the key of the file at the moment.
-    package var hasKey: Bool { file.hasKey }
+    package var hasKey: Bool { file.lease.hasKey }
 
     // MARK: Reading
 
@@ -123,18 +124,9 @@ public final class ProtectedFileHandle: Sendable {
         precondition(count >= 0, "a negative number of bytes")
         let length = try length
         let count = Int(min(UInt64(count), length - min(offset, length)))
-        guard count > 0 else { return Data() }
-        guard let bytes = malloc(count) else { throw .system("read into memory", path, errno: ENOMEM) }
-        let target = UnsafeMutableRawBufferPointer(start: bytes, count: count)
-        do throws(DataProtectionError) {
-            let read = try file.read(at: offset, into: target)
-            return Data(bytesNoCopy: bytes, count: read, deallocator: .free)
-        } catch {
-            // Some parts may have been decrypted already.
-            ckeychain_erase(bytes, count)
-            free(bytes)
-            throw error
-        }
+        return try Data.content(ofAtMost: count, path) { (target) throws(DataProtectionError) in
+            try file.read(at: offset, into: target)
+        } ?? Data()
     }
 
     // MARK: Writing
@@ -203,7 +195,7 @@ public final class ProtectedFileHandle: Sendable {
         _ write: (UnsafeRawBufferPointer, UInt64, SealedFile.Access) throws(DataProtectionError) -> Void
     ) throws(DataProtectionError) {
         guard file.mayWrite else { throw .system("write", path, errno: EBADF) }
-        try file.duringLongCall { () throws(DataProtectionError) in try writeBatches(bytes, from: offset, write) }
+        try file.lease.duringLongCall { () throws(DataProtectionError) in try writeBatches(bytes, from: offset, write) }
     }
 
     private func writeBatches(
@@ -290,13 +282,5 @@ public final class ProtectedFileHandle: Sendable {
     public func closeWithoutWaiting() {
         file.close()
         openFiles.remove(ObjectIdentifier(file))
-    }
-}
-
-extension Data {
-    func withBytes<R>(
-        _ body: (UnsafeRawBufferPointer) throws(DataProtectionError) -> R
-    ) throws(DataProtectionError) -> R {
-        try withUnsafeBytes { bytes in Result { () throws(DataProtectionError) in try body(bytes) } }.get()
     }
 }

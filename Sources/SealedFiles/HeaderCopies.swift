@@ -1,24 +1,22 @@
-internal import FoundationEssentials
+package import FoundationEssentials
 internal import Glibc
-internal import KeychainCrypto
+package import KeychainCrypto
 internal import KeychainModel
 
 /// A header whose tag was verified with the file's key.
-struct VerifiedHeader {
-    let header: FileHeader
-    let fileKey: KeyMaterial
+package struct VerifiedHeader {
+    package let header: FileHeader
+    package let fileKey: KeyMaterial
 
-    /// Whether the header's content may be missing on the disk, since an earlier start of the system wrote it.
-    func isOfAnotherStart(_ bootID: UUID?) -> Bool {
-        guard !header.isDurable else { return false }
-        guard let bootID else { return true }
-        return header.bootMark != FileHeader.bootMark(of: bootID, fileKey: fileKey, fileID: header.key.fileID)
+    /// The mark of a start of the system in headers of this file.
+    package func bootMark(of bootID: UUID) -> FileHeader.BootMark {
+        FileHeader.bootMark(of: bootID, fileKey: fileKey, fileID: header.key.fileID)
     }
 }
 
 /// The two copies of a file's header, each examined on its own.
-struct HeaderCopies {
-    enum Copy {
+package struct HeaderCopies {
+    package enum Copy {
         case verified(VerifiedHeader)
         /// The copy was not written whole, or was damaged since.
         case broken
@@ -27,25 +25,34 @@ struct HeaderCopies {
         case newerFormat(UInt16)
     }
 
-    let copies: [Copy]
+    package let copies: [Copy]
 
     /// Examines both copies.
     ///
     /// - Parameter page: The first page, or the part of it that the file has.
     /// - Throws: `.notProtected`, `.newerFormat`, or the reason for which the keychain does not give the file's key.
-    init(_ page: Data, _ path: String, _ keys: FileKeys) throws(DataProtectionError) {
+    package init(_ page: Data, _ path: String, _ keys: any FileKeySource) throws(DataProtectionError) {
         guard page.withUnsafeBytes(FileFormat.isProtected) else {
             throw DataProtectionError(FileFormatError.notProtected, path)
         }
         let page = page + Data(count: FileFormat.headerByteCount - page.count)
         var copies: [Copy] = []
         var refusal: DataProtectionError?
-        let parsed = FileFormat.slotOffsets.indices.map { Self.parse($0, of: page) }
+        // Each copy is examined as if it were the only one.
+        let pages = FileFormat.slotOffsets.map { offset in
+            var alone = Data(count: page.count)
+            let slot = offset..<(offset + FileFormat.slotByteCount)
+            alone.replaceSubrange(slot, with: page[slot])
+            return alone
+        }
+        let parsed = pages.map { page in
+            Result { () throws(FileFormatError) in try FileHeader.inFirstPage(page).newest }
+        }
         for (number, result) in parsed.enumerated() {
             switch result {
             case .failure(.newerFormat(let version)): copies.append(.newerFormat(version))
             case .failure(.tampered(let reason)):
-                copies.append(Self.isWhole(number, of: page) ? .refused(reason) : .broken)
+                copies.append(FileHeader.intactCopies(in: pages[number])[number] ? .refused(reason) : .broken)
             case .failure: copies.append(.broken)
             case .success(let claim):
                 do throws(DataProtectionError) {
@@ -75,42 +82,23 @@ struct HeaderCopies {
         if let version = versions.max() { throw DataProtectionError(.newerFormat(version), path) }
     }
 
-    /// Parses one copy as if it were the only one.
-    private static func parse(_ number: Int, of page: Data) -> Result<UnverifiedFileHeader, FileFormatError> {
-        var alone = page
-        let other = FileFormat.slotOffsets[1 - number]
-        alone.replaceSubrange(other..<(other + FileFormat.slotByteCount), with: Data(count: FileFormat.slotByteCount))
-        return Result { () throws(FileFormatError) in try FileHeader.inFirstPage(alone).newest }
-    }
-
-    /// Whether the checksum of a copy fits, even if the copy is wrong in another way.
-    private static func isWhole(_ number: Int, of page: Data) -> Bool {
-        var alone = page
-        let other = FileFormat.slotOffsets[1 - number]
-        alone.replaceSubrange(other..<(other + FileFormat.slotByteCount), with: Data(count: FileFormat.slotByteCount))
-        return FileHeader.intactCopies(in: alone)[number]
-    }
-
     private static func verify(
-        _ claim: UnverifiedFileHeader, _ path: String, _ keys: FileKeys
+        _ claim: UnverifiedFileHeader, _ path: String, _ keys: any FileKeySource
     ) throws(DataProtectionError) -> VerifiedHeader {
-        let key = try keys.ask(.open(claim.claimed.key), path)
-        let fileKey = try KeyMaterial(key.key, path)
-        do throws(FileFormatError) {
-            return VerifiedHeader(header: try claim.verified(fileKey: fileKey), fileKey: fileKey)
-        } catch {
-            throw DataProtectionError(error, path)
+        let fileKey = try keys.open(claim.claimed.key, path)
+        return try withFormatErrors(path) { () throws(FileFormatError) in
+            VerifiedHeader(header: try claim.verified(fileKey: fileKey), fileKey: fileKey)
         }
     }
 
     /// The copies that can be trusted, the newest first.
-    var verified: [VerifiedHeader] {
+    package var verified: [VerifiedHeader] {
         copies.compactMap { if case .verified(let header) = $0 { header } else { nil } }
             .sorted { $0.header.sequence > $1.header.sequence }
     }
 
     /// The number of the copy that can be written from the other one.
-    var repairable: Int? {
+    package var repairable: Int? {
         guard !verified.isEmpty else { return nil }
         return copies.firstIndex { if case .broken = $0 { true } else { false } }
     }

@@ -1,9 +1,11 @@
+package import FoundationEssentials
+internal import Glibc
 internal import KeychainSystem
 internal import Synchronization
 
 /// Memory for content in transit. It is erased when it is released.
-final class ContentBuffer: @unchecked Sendable {  // its owner does not share it
-    let bytes: UnsafeMutableRawBufferPointer
+package final class ContentBuffer: @unchecked Sendable {  // its owner does not share it
+    package let bytes: UnsafeMutableRawBufferPointer
     private let mustReturn: Bool
     /// Whether the memory has to be erased.
     var isSecret = true
@@ -11,7 +13,7 @@ final class ContentBuffer: @unchecked Sendable {  // its owner does not share it
     /// Allocates memory.
     ///
     /// - Parameter count: The number of bytes. A whole number of pages shares no page with anything else.
-    convenience init(count: Int) {
+    package convenience init(count: Int) {
         self.init(.allocate(byteCount: count, alignment: 4096), mustReturn: false)
     }
 
@@ -46,7 +48,7 @@ extension ContentBuffer {
         private static let most = 4
 
         private struct Piece: @unchecked Sendable {  // unused memory
-            let bytes: UnsafeMutableRawBufferPointer
+            package let bytes: UnsafeMutableRawBufferPointer
         }
         private let pieces = Mutex<[Int: [Piece]]>([:])
 
@@ -65,5 +67,41 @@ extension ContentBuffer {
                 return true
             }
         }
+    }
+}
+
+extension Data {
+    /// Content that is read into memory. If reading fails, the memory is erased: some parts may have been decrypted.
+    ///
+    /// - Parameter read: Puts the content into memory, and returns the number of bytes. `nil` stands for none that
+    ///   can be used.
+    package static func content(
+        ofAtMost count: Int, _ path: String,
+        _ read: (UnsafeMutableRawBufferPointer) throws(DataProtectionError) -> Int?
+    ) throws(DataProtectionError) -> Data? {
+        if count == 0 { return Data() }
+        guard let bytes = malloc(count) else { throw .system("read into memory", path, errno: ENOMEM) }
+        var isGiven = false
+        defer {
+            if !isGiven {
+                ckeychain_erase(bytes, count)
+                free(bytes)
+            }
+        }
+        guard let used = try read(UnsafeMutableRawBufferPointer(start: bytes, count: count)) else { return nil }
+        isGiven = true
+        return Data(bytesNoCopy: bytes, count: used, deallocator: .free)
+    }
+
+    package func withBytes<R>(
+        _ body: (UnsafeRawBufferPointer) throws(DataProtectionError) -> R
+    ) throws(DataProtectionError) -> R {
+        try withUnsafeBytes { bytes in Result { () throws(DataProtectionError) in try body(bytes) } }.get()
+    }
+
+    package mutating func withMutableBytes<R>(
+        _ body: (UnsafeMutableRawBufferPointer) throws(DataProtectionError) -> R
+    ) throws(DataProtectionError) -> R {
+        try withUnsafeMutableBytes { bytes in Result { () throws(DataProtectionError) in try body(bytes) } }.get()
     }
 }

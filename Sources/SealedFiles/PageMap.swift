@@ -168,6 +168,9 @@ struct PageSet {
         }
     }
 
+    /// Whether no page of a run is in the set.
+    func isFree(_ run: PageMap.Run) -> Bool { (0..<UInt64(run.count)).allSatisfy { !contains(run.page + $0) } }
+
     func contains(_ page: UInt64) -> Bool {
         let word = Int(page / 64)
         return word < words.count && words[word] & 1 << (page % 64) != 0

@@ -1,19 +1,19 @@
 internal import FoundationEssentials
-internal import KeychainCrypto
-internal import KeychainModel
-internal import KeychainSystem
+package import KeychainCrypto
+package import KeychainModel
+package import KeychainSystem
 
 /// Writes a protected file from its beginning to its end (docs/file-format.md, "Writing a whole file").
 ///
 /// Content is encrypted in groups of 64 chunks on all processors, each group with the node above it. The place of a
 /// group follows from its number.
-final class SealedFileWriter: @unchecked Sendable {  // its threads share only constants
+package final class SealedFileWriter: @unchecked Sendable {  // its threads share only constants
     private let file: Int32
     private let path: String
     private let files: any FileSystem
     private let randomness: any Randomness
     private let key: WrappedFileKey
-    var fileClass: FileClass { key.fileClass }
+    package var fileClass: FileClass { key.fileClass }
     private let fileKey: KeyMaterial
     private let cipher: FileCipher
     private let chunkBits: UInt8
@@ -34,7 +34,7 @@ final class SealedFileWriter: @unchecked Sendable {  // its threads share only c
     /// - Parameters:
     ///   - file: The file, open for writing and empty.
     ///   - path: The path for errors.
-    init(
+    package init(
         _ file: Int32, _ path: String, key: FileKey, chunkBits: UInt8 = FileFormat.usualChunkBits,
         files: any FileSystem, randomness: any Randomness
     ) throws(DataProtectionError) {
@@ -57,7 +57,7 @@ final class SealedFileWriter: @unchecked Sendable {  // its threads share only c
     // MARK: Content
 
     /// Adds content. It may be called several times.
-    func append(_ bytes: UnsafeRawBufferPointer) throws(DataProtectionError) {
+    package func append(_ bytes: UnsafeRawBufferPointer) throws(DataProtectionError) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let taken = try withPending { buffer, count in
@@ -74,7 +74,7 @@ final class SealedFileWriter: @unchecked Sendable {  // its threads share only c
     ///
     /// - Parameter fill: Returns the number of bytes, and 0 at the end.
     /// - Returns: The number that `fill` returned.
-    func append(
+    package func append(
         filling fill: (UnsafeMutableRawBufferPointer) throws(DataProtectionError) -> Int
     ) throws(DataProtectionError) -> Int {
         try withPending { buffer, count throws(DataProtectionError) in
@@ -109,7 +109,7 @@ final class SealedFileWriter: @unchecked Sendable {  // its threads share only c
     ///
     /// - Parameter bytes: The content behind everything that was added before. A file that is written at once comes
     ///   here whole.
-    func finish(_ bytes: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0))
+    package func finish(_ bytes: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0))
         throws(DataProtectionError)
     {
         if let (buffer, count) = pending {
@@ -129,28 +129,26 @@ final class SealedFileWriter: @unchecked Sendable {  // its threads share only c
     private func sealLast(_ bytes: UnsafeRawBufferPointer) throws(DataProtectionError) {
         if length == 0 && bytes.count <= chunkSize { return try finishSmall(bytes) }
         try seal(bytes)
-        let header = self.header(root: try root())
-        try write(headerPage(header), at: 0)
+        try write(firstPage(root: try root()), at: 0)
     }
 
     /// Writes a file of at most one chunk in one write.
     private func finishSmall(_ bytes: UnsafeRawBufferPointer) throws(DataProtectionError) {
         length = UInt64(bytes.count)
-        guard !bytes.isEmpty else { return try write(headerPage(header(root: nil)), at: 0) }
+        guard !bytes.isEmpty else { return try write(firstPage(root: nil), at: 0) }
         var image = Data(count: FileFormat.headerByteCount + bytes.count)
         let nonces = try nonces(1)
         writeCount = 1
         var entry = FileEntry(page: 1, writeCount: 1, length: UInt32(bytes.count), nonce: nonces[0])
-        let result = image.withUnsafeMutableBytes { image in
-            Result { () throws(KeychainError) in
+        try image.withMutableBytes { (image) throws(DataProtectionError) in
+            try withKeychainErrors(path) { () throws(KeychainError) in
                 try cipher.seal(
                     bytes, level: 0, index: 0, entry: &entry,
                     into: UnsafeMutableRawBufferPointer(rebasing: image[FileFormat.headerByteCount...]))
             }
         }
-        if case .failure(let error) = result { throw DataProtectionError(error, path) }
         storedSize = UInt64(image.count)
-        image.replaceSubrange(..<FileFormat.headerByteCount, with: headerPage(header(root: entry)))
+        image.replaceSubrange(..<FileFormat.headerByteCount, with: firstPage(root: entry))
         try write(image, at: 0)
     }
 
@@ -163,26 +161,28 @@ final class SealedFileWriter: @unchecked Sendable {  // its threads share only c
         let page: UInt64
         let writeCount: UInt64
         let nonces: [InlineBytes<12>]
+
+        var chunkCount: Int { nonces.count - 1 }
+        /// The number of pages of the chunks. The node follows on the next page.
+        var pageCount: Int { content.count.pageCount }
+        var nodeByteCount: Int { chunkCount * FileEntry.byteCount }
     }
 
     /// Encrypts groups. All of them but the last are full.
     private func seal(_ bytes: UnsafeRawBufferPointer) throws(DataProtectionError) {
-        guard !bytes.isEmpty else { return }
-        let count = (bytes.count + groupSize - 1) / groupSize
         var groups: [Group] = []
-        groups.reserveCapacity(count)
-        for number in 0..<count {
-            let start = number * groupSize
-            groups.append(
-                try nextGroup(UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + groupSize, bytes.count)])))
+        for start in stride(from: 0, to: bytes.count, by: groupSize) {
+            let content = bytes[start..<min(start + groupSize, bytes.count)]
+            groups.append(try nextGroup(UnsafeRawBufferPointer(rebasing: content)))
         }
-        let made = EntryList(count)
+        if groups.isEmpty { return }
         let (groupSize, plan) = (groupSize, Shared(groups))
-        try Parallel.forEach(count, state: { ContentBuffer(count: groupSize + FileFormat.nodeByteCount) }) {
-            (number, buffer) throws(DataProtectionError) in
-            made[number] = try self.seal(plan.value[number], in: buffer.bytes)
+        let made = try Parallel.map(
+            groups.count, state: { ContentBuffer(count: groupSize + FileFormat.nodeByteCount) }
+        ) { (number, buffer) throws(DataProtectionError) in
+            try self.seal(plan.value[number], in: buffer.bytes)
         }
-        for entry in made.entries { try add(entry, level: 1) }
+        for entry in made { try add(entry, level: 1) }
     }
 
     /// Gives a group the next place in the file.
@@ -192,14 +192,10 @@ final class SealedFileWriter: @unchecked Sendable {  // its threads share only c
         let group = Group(
             content: content, index: length / UInt64(groupSize), page: nextPage, writeCount: first,
             nonces: try nonces(chunkCount + 1))
-        nextPage += UInt64(chunkCount) * pagesPerChunk + 1
+        nextPage += UInt64(group.pageCount) + 1
         writeCount = first + UInt64(chunkCount)
         length += UInt64(content.count)
-        // The last chunk may be short. The node follows on the next page.
-        let lastCount = content.count - (chunkCount - 1) * chunkSize
-        let lastPages = (lastCount + FileFormat.pageSize - 1) / FileFormat.pageSize
-        nextPage -= pagesPerChunk - UInt64(lastPages)
-        storedSize = (nextPage - 1) * UInt64(FileFormat.pageSize) + UInt64(chunkCount * FileEntry.byteCount)
+        storedSize = (nextPage - 1) * UInt64(FileFormat.pageSize) + UInt64(group.nodeByteCount)
         return group
     }
 
@@ -215,20 +211,15 @@ final class SealedFileWriter: @unchecked Sendable {  // its threads share only c
     private func seal(
         _ group: Group, in buffer: UnsafeMutableRawBufferPointer
     ) throws(DataProtectionError) -> FileEntry {
-        let content = group.content
-        let chunkCount = (content.count + chunkSize - 1) / chunkSize
-        let lastCount = content.count - (chunkCount - 1) * chunkSize
-        let lastPages = (lastCount + FileFormat.pageSize - 1) / FileFormat.pageSize
-        let nodePage = UInt64(chunkCount - 1) * pagesPerChunk + UInt64(lastPages)
-        let nodeOffset = Int(nodePage) * FileFormat.pageSize
-        let nodeCount = chunkCount * FileEntry.byteCount
+        let (content, chunkCount) = (group.content, group.chunkCount)
+        let nodeOffset = group.pageCount * FileFormat.pageSize
+        let end = nodeOffset + group.nodeByteCount
         // The bytes between the last chunk and the node are zeros.
-        let gap = ((chunkCount - 1) * chunkSize + lastCount)..<nodeOffset
-        UnsafeMutableRawBufferPointer(rebasing: buffer[gap]).initializeMemory(as: UInt8.self, repeating: 0)
-        let node = UnsafeMutableRawBufferPointer(rebasing: buffer[nodeOffset..<(nodeOffset + nodeCount)])
+        buffer.zero(content.count..<nodeOffset)
+        let node = UnsafeMutableRawBufferPointer(rebasing: buffer[nodeOffset..<end])
         var nodeEntry = FileEntry(
-            page: group.page + nodePage, writeCount: group.writeCount + UInt64(chunkCount), length: UInt32(nodeCount),
-            nonce: group.nonces[chunkCount])
+            page: group.page + UInt64(group.pageCount), writeCount: group.writeCount + UInt64(chunkCount),
+            length: UInt32(node.count), nonce: group.nonces[chunkCount])
         let result = cipher.withContentKey(for: group.writeCount) { cipher in
             Result { () throws(KeychainError) in
                 for number in 0..<chunkCount {
@@ -241,9 +232,7 @@ final class SealedFileWriter: @unchecked Sendable {  // its threads share only c
                         UnsafeRawBufferPointer(rebasing: content[range]), level: 0,
                         index: group.index * UInt64(FileFormat.fanOut) + UInt64(number), entry: &entry,
                         into: UnsafeMutableRawBufferPointer(rebasing: buffer[range]))
-                    let place = number * FileEntry.byteCount
-                    entry.encode(
-                        into: UnsafeMutableRawBufferPointer(rebasing: node[place..<(place + FileEntry.byteCount)]))
+                    entry.encode(number, into: node)
                 }
                 try cipher.seal(
                     UnsafeRawBufferPointer(node), level: 1, index: group.index, entry: &nodeEntry, into: node)
@@ -251,7 +240,7 @@ final class SealedFileWriter: @unchecked Sendable {  // its threads share only c
         }
         if case .failure(let error) = result { throw DataProtectionError(error, path) }
         try write(
-            UnsafeRawBufferPointer(rebasing: buffer[..<(nodeOffset + nodeCount)]),
+            UnsafeRawBufferPointer(rebasing: buffer[..<end]),
             at: group.page * UInt64(FileFormat.pageSize))
         return nodeEntry
     }
@@ -278,18 +267,13 @@ final class SealedFileWriter: @unchecked Sendable {  // its threads share only c
         nodeCounts[level + 1] = index + 1
         var bytes = Data(count: children.count * FileEntry.byteCount)
         var entry = FileEntry(page: nextPage, writeCount: writeCount, length: UInt32(bytes.count), nonce: nonce)
-        let result = bytes.withUnsafeMutableBytes { bytes in
-            for (number, child) in children.enumerated() {
-                let place = number * FileEntry.byteCount
-                child.encode(
-                    into: UnsafeMutableRawBufferPointer(rebasing: bytes[place..<(place + FileEntry.byteCount)]))
-            }
-            return Result { () throws(KeychainError) in
+        try bytes.withMutableBytes { (bytes) throws(DataProtectionError) in
+            for (number, child) in children.enumerated() { child.encode(number, into: bytes) }
+            try withKeychainErrors(path) { () throws(KeychainError) in
                 try cipher.seal(
                     UnsafeRawBufferPointer(bytes), level: UInt8(level + 1), index: index, entry: &entry, into: bytes)
             }
         }
-        if case .failure(let error) = result { throw DataProtectionError(error, path) }
         try write(bytes, at: entry.offset)
         storedSize = entry.offset + UInt64(bytes.count)
         nextPage += 1
@@ -310,37 +294,30 @@ final class SealedFileWriter: @unchecked Sendable {  // its threads share only c
 
     // MARK: Parts
 
-    private func header(root: FileEntry?) -> FileHeader {
-        FileHeader(
-            key: key, chunkBits: chunkBits, length: length, storedSize: storedSize, writeCount: writeCount, root: root,
-            usedPages: usedPages)
-    }
-
-    private func headerPage(_ header: FileHeader) -> Data {
-        var page = Data(count: FileFormat.headerByteCount)
-        for (number, offset) in FileFormat.slotOffsets.enumerated() {
-            let slot = header.encoded(fileKey: fileKey, slot: number)
-            page.replaceSubrange(offset..<(offset + slot.count), with: slot)
-        }
-        return page
+    private func firstPage(root: FileEntry?) -> Data {
+        HeaderWriter.page(
+            FileHeader(
+                key: key, chunkBits: chunkBits, length: length, storedSize: storedSize, writeCount: writeCount,
+                root: root, usedPages: usedPages), fileKey)
     }
 
     private func nonces(_ count: Int) throws(DataProtectionError) -> [InlineBytes<12>] {
-        do throws(KeychainError) {
-            return try randomness.nonces(count)
-        } catch {
-            throw DataProtectionError(error, path)
-        }
+        try randomness.nonces(count, path)
     }
 
     private func write(_ data: Data, at offset: UInt64) throws(DataProtectionError) {
-        let result = data.withUnsafeBytes { bytes in
-            Result { () throws(DataProtectionError) in try write(bytes, at: offset) }
-        }
-        try result.get()
+        try data.withBytes { (bytes) throws(DataProtectionError) in try write(bytes, at: offset) }
     }
 
     private func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(DataProtectionError) {
         try files.writeAll(bytes, to: file, at: offset, path)
+    }
+}
+
+extension FileEntry {
+    /// Writes the entry into a node, at the place of a child.
+    fileprivate func encode(_ number: Int, into node: UnsafeMutableRawBufferPointer) {
+        let start = number * Self.byteCount
+        encode(into: UnsafeMutableRawBufferPointer(rebasing: node[start..<(start + Self.byteCount)]))
     }
 }

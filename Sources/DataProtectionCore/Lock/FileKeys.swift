@@ -2,6 +2,7 @@ internal import FoundationEssentials
 internal import KeychainClient
 internal import KeychainCrypto
 internal import KeychainModel
+internal import SealedFiles
 
 /// The keys of files. The keychain is asked to unwrap the keys that are in headers.
 struct FileKeys: Sendable {
@@ -47,36 +48,6 @@ extension FileKeyRequest {
         switch self {
         case .make, .adopt: true
         case .open, .rewrap: false
-        }
-    }
-}
-
-extension DataProtectionError {
-    init(_ error: KeychainError, _ path: String) {
-        let code: Code =
-            switch error.code {
-            case .interactionNotAllowed: .locked
-            case .noSuchKeychain: .wrongKey
-            case .decode: .tampered
-            case .notAvailable: .keysUnavailable
-            default: .keychain
-            }
-        self.init(code, path, error.message, status: error.code.status)
-    }
-}
-
-extension KeyMaterial {
-    /// Takes a key that an engine gave out into memory that is kept out of dumps.
-    convenience init(_ key: SecretBytes, _ path: String) throws(DataProtectionError) {
-        do throws(KeychainError) {
-            try self.init { target throws(KeychainError) in
-                guard key.count == target.count else {
-                    throw KeychainError(.internalFailure, message: "the keychain gave a key of another size")
-                }
-                key.withUnsafeBytes { target.copyMemory(from: $0) }
-            }
-        } catch {
-            throw DataProtectionError(error, path)
         }
     }
 }

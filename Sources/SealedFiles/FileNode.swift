@@ -11,6 +11,11 @@ struct NodePlace: Hashable, Sendable {
     /// The index of the entry for this place in the node above.
     var indexInParent: Int { Int(index % UInt64(FileFormat.fanOut)) }
 
+    /// The place of the child with a number, from 0 to 63.
+    func child(_ number: Int) -> NodePlace {
+        NodePlace(level: level - 1, index: index * UInt64(FileFormat.fanOut) + UInt64(number))
+    }
+
     /// The place of the lowest node above a chunk.
     static func above(chunk: UInt64) -> NodePlace {
         NodePlace(level: 1, index: chunk / UInt64(FileFormat.fanOut))
@@ -25,17 +30,33 @@ struct FileNode: Sendable {
     /// Makes a node of holes.
     init() { bytes = [UInt8](repeating: 0, count: FileFormat.nodeByteCount) }
 
-    /// Decodes a node.
+    /// Decodes a node that has the form in which programs write it.
     ///
     /// - Parameter bytes: The stored bytes: a multiple of 64, at most 4,096.
     init(decoding bytes: UnsafeRawBufferPointer) throws(FileFormatError) {
-        self.init()
-        var last: FileEntry?
-        for start in stride(from: 0, to: bytes.count, by: FileEntry.byteCount) {
-            last = try FileEntry.decode(UnsafeRawBufferPointer(rebasing: bytes[start..<(start + FileEntry.byteCount)]))
+        let (node, malformed) = Self.decode(bytes)
+        guard malformed.isEmpty, node.storedCount * FileEntry.byteCount == bytes.count else {
+            throw .tampered("a table of content has a form that no program writes")
         }
-        guard last != nil else { throw .tampered("a table of content ends in nothing") }
-        self.bytes.withUnsafeMutableBytes { $0.copyMemory(from: bytes) }
+        self = node
+    }
+
+    /// Decodes a node of any form.
+    ///
+    /// - Returns: The node, with holes in the place of entries that are malformed, and the numbers of these.
+    static func decode(_ bytes: UnsafeRawBufferPointer) -> (node: FileNode, malformed: [Int]) {
+        var node = FileNode()
+        node.bytes.withUnsafeMutableBytes { $0.copyMemory(from: bytes) }
+        let malformed = (0..<(bytes.count / FileEntry.byteCount)).filter { number in
+            let place = (number * FileEntry.byteCount)..<((number + 1) * FileEntry.byteCount)
+            let entry = Result { () throws(FileFormatError) in
+                try FileEntry.decode(UnsafeRawBufferPointer(rebasing: bytes[place]))
+            }
+            if case .failure = entry { return true }
+            return false
+        }
+        for number in malformed { node[number] = nil }
+        return (node, malformed)
     }
 
     /// The entry at an index. `nil` stands for a hole.
@@ -61,23 +82,24 @@ struct FileNode: Sendable {
         }
     }
 
-    /// Runs `body` with the bytes that are stored, which end with the last entry that is no hole.
-    func withStoredBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
-        var result: Result<R, E>?
+    /// The number of entries that are stored, which end with the last one that is no hole.
+    var storedCount: Int {
         bytes.withUnsafeBytes { bytes in
             // A hole is zeros, and no entry is.
             let words = bytes.bindMemory(to: UInt64.self)
             let wordsInEntry = FileEntry.byteCount / MemoryLayout<UInt64>.size
-            let count = words.lastIndex { $0 != 0 }.map { $0 / wordsInEntry + 1 } ?? 0
-            let stored = UnsafeRawBufferPointer(rebasing: bytes[..<(count * FileEntry.byteCount)])
-            do throws(E) { result = .success(try body(stored)) } catch { result = .failure(error) }
+            return words.lastIndex { $0 != 0 }.map { $0 / wordsInEntry + 1 } ?? 0
         }
-        return try result!.get()
+    }
+
+    /// Runs `body` with the bytes that are stored.
+    func withStoredBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
+        bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[..<(storedCount * FileEntry.byteCount)])) }
     }
 }
 
 /// Verified nodes of one file. A node may belong to any header of the file.
-final class NodeCache: Sendable {
+package final class NodeCache: Sendable {
     /// The largest number of nodes. They cover 2 GiB of content with chunks of 16 KiB, and take 8 MiB of memory.
     private static let most = 2048
 
@@ -87,6 +109,8 @@ final class NodeCache: Sendable {
         let node: FileNode
     }
     private let nodes = Mutex<[NodePlace: Known]>([:])
+
+    package init() {}
 
     func node(at place: NodePlace, for entry: FileEntry) -> FileNode? {
         nodes.withLock { nodes in

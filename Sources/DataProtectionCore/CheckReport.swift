@@ -1,5 +1,7 @@
+internal import Glibc
 internal import KeychainCrypto
 internal import KeychainModel
+internal import SealedFiles
 
 /// Turns the results of a check into findings with a text.
 struct CheckReport {
@@ -64,11 +66,11 @@ struct CheckReport {
                 + "last change")
     }
 
-    mutating func add(formerState flaws: FlawList) {
+    mutating func add(formerState flaws: [Flaw]) {
         add(
             .formerState,
-            "what a crash of the system would go back to does not open: \(flaws.all.count) "
-                + "part\(flaws.all.count == 1 ? "" : "s") of it. The file as it is now is on no disk for certain")
+            "what a crash of the system would go back to does not open: \(flaws.count) part\(flaws.count == 1 ? "" : "s") "
+                + "of it. The file as it is now is on no disk for certain")
     }
 
     mutating func addIfUnfinished(_ newest: FileHeader, _ other: FileHeader) {
@@ -81,12 +83,11 @@ struct CheckReport {
     // MARK: The whole file
 
     mutating func add(size: UInt64, of header: FileHeader) {
-        if size < header.storedSize {
-            add(.cutShort, "\(header.storedSize - size) bytes are missing at its end: readers refuse the whole file")
-        } else if size > header.storedSize && !header.isChangedInPlace {
-            add(
-                .extraBytes,
-                "\(size - header.storedSize) bytes were added behind its end: readers refuse the whole file")
+        switch header.flaw(ofSize: size) {
+        case .missing(let count): add(.cutShort, "\(count) bytes are missing at its end: readers refuse the whole file")
+        case .added(let count):
+            add(.extraBytes, "\(count) bytes were added behind its end: readers refuse the whole file")
+        case nil: break
         }
     }
 
@@ -103,9 +104,9 @@ struct CheckReport {
 
     func result(_ check: SealedFileCheck) -> ProtectedFileCheck {
         var all = findings
-        let flaws = check.flaws.all.sorted { ($0.content?.lowerBound ?? 0) < ($1.content?.lowerBound ?? 0) }
+        let flaws = check.flaws.sorted { ($0.content?.lowerBound ?? 0) < ($1.content?.lowerBound ?? 0) }
         all += flaws.map(Self.finding)
-        if !flaws.contains(where: \.losesContent), check.usedPages != check.header.usedPages, flaws.isEmpty {
+        if flaws.isEmpty, check.usedPages != check.header.usedPages {
             all.append(
                 ProtectedFileCheck.Finding(
                     kind: .pageCount, content: nil, losesContent: false,
@@ -117,12 +118,35 @@ struct CheckReport {
     }
 
     private static func finding(_ flaw: Flaw) -> ProtectedFileCheck.Finding {
+        let (kind, reason) = words(flaw.kind)
         let text =
             flaw.content.map { range in
                 "bytes \(range.lowerBound) to \(range.upperBound - 1)"
-                    + (flaw.losesContent ? " do not open: " : " are read, but: ") + flaw.reason
-            } ?? flaw.reason
+                    + (flaw.losesContent ? " do not open: " : " are read, but: ") + reason
+            } ?? reason
         return ProtectedFileCheck.Finding(
-            kind: flaw.kind, content: flaw.content, losesContent: flaw.losesContent, text: text)
+            kind: kind, content: flaw.content, losesContent: flaw.losesContent, text: text)
+    }
+
+    private static func words(_ flaw: Flaw.Kind) -> (Kind, String) {
+        let table = "the table that says where they lie"
+        switch flaw {
+        case .lost(.entry, _): return (.entry, "where they lie contradicts the header")
+        case .lost(.unreadable(let number), let isNode):
+            let what = isNode ? table : "them"
+            return (isNode ? .node : .chunk, "the disk does not read \(what): \(String(cString: strerror(number)))")
+        case .lost(.missing, let isNode):
+            let what = isNode ? "\(table) is" : "they are"
+            return (isNode ? .node : .chunk, "\(what) beyond the end of the file, which is missing")
+        case .lost(.changed, let isNode):
+            let what = isNode ? "\(table) was" : "they were"
+            return (isNode ? .node : .chunk, "\(what) changed by something without the key, or damaged")
+        case .zeros(let isNode):
+            return (isNode ? .node : .chunk, "\(isNode ? "\(table) was" : "they were") overwritten by zeros")
+        case .entry: return (.entry, "where they lie is written in a way that is not defined")
+        case .nodeForm: return (.nodeForm, "a table of them has a form that no program writes")
+        case .beyondLength: return (.beyondLength, "a table refers to content beyond the file's length")
+        case .place: return (.place, "the place of another part of the file is also theirs")
+        }
     }
 }

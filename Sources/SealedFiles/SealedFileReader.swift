@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
-internal import KeychainCrypto
+package import KeychainCrypto
 internal import KeychainModel
 internal import KeychainSystem
 
@@ -8,8 +8,8 @@ internal import KeychainSystem
 ///
 /// Every byte that is given out was authenticated together with all nodes above it. Nodes are read when they are first
 /// needed.
-final class SealedFileReader: Sendable {
-    let header: FileHeader
+package final class SealedFileReader: Sendable {
+    package let header: FileHeader
     private let file: Int32
     private let path: String
     private let cipher: FileCipher
@@ -22,7 +22,8 @@ final class SealedFileReader: Sendable {
     ///   - file: The file, which stays open for reading for as long as this exists.
     ///   - header: A header that was verified with the file key.
     ///   - nodes: The verified nodes of this file.
-    init(_ file: Int32, _ path: String, header: FileHeader, cipher: FileCipher, nodes: NodeCache = NodeCache()) {
+    package init(_ file: Int32, _ path: String, header: FileHeader, cipher: FileCipher, nodes: NodeCache = NodeCache())
+    {
         self.file = file
         self.path = path
         self.header = header
@@ -137,7 +138,7 @@ final class SealedFileReader: Sendable {
             let start = index * tree.chunkSize
             guard start >= range.lowerBound, start < range.upperBound, let entry = entry(of: index, entries)
             else { break }
-            try check(entry, level: 0, index: index)
+            try check(entry, NodePlace(level: 0, index: index))
             guard place == nil || entry.page == place, start + tree.content(ofChunk: index) <= range.upperBound,
                 UInt64(entry.length) == tree.content(ofChunk: index)
             else { break }
@@ -152,22 +153,16 @@ final class SealedFileReader: Sendable {
     private func readWhole(
         _ first: UInt64, _ count: UInt64, _ entries: FileNode, into target: UnsafeMutableRawBufferPointer
     ) throws(DataProtectionError) {
-        try fill(target, from: entry(of: first, entries)!.offset)
-        try open(first..<(first + count), entries, target)
-    }
-
-    private func open(
-        _ chunks: Range<UInt64>, _ entries: FileNode, _ target: UnsafeMutableRawBufferPointer
-    ) throws(DataProtectionError) {
-        var index = chunks.lowerBound
-        while index < chunks.upperBound {
+        let (offset, place) = (entry(of: first, entries)!.offset, NodePlace(level: 0, index: first))
+        guard try target.fill(from: file, at: offset, path) == target.count else { throw error(.missing, place) }
+        let end = first + count
+        var index = first
+        while index < end {
             // One content key nearly always serves all of them: it is good for two thousand million writes.
             let opened = cipher.withContentKey(for: entry(of: index, entries)!.writeCount) { cipher -> UInt64? in
                 var number = index
-                while number < chunks.upperBound, let entry = entry(of: number, entries),
-                    cipher.serves(entry.writeCount)
-                {
-                    let start = Int(number - chunks.lowerBound) * chunkSize
+                while number < end, let entry = entry(of: number, entries), cipher.serves(entry.writeCount) {
+                    let start = Int(number - first) * chunkSize
                     let bytes = UnsafeMutableRawBufferPointer(rebasing: target[start..<(start + Int(entry.length))])
                     guard
                         cipher.open(UnsafeRawBufferPointer(bytes), level: 0, index: number, entry: entry, into: bytes)
@@ -176,7 +171,7 @@ final class SealedFileReader: Sendable {
                 }
                 return number
             }
-            guard let opened else { throw tampered("content of the file was changed") }
+            guard let opened else { throw error(.changed, place) }
             index = opened
         }
     }
@@ -192,27 +187,14 @@ final class SealedFileReader: Sendable {
         let part = UnsafeMutableRawBufferPointer(rebasing: target[offset..<(offset + wanted.count)])
         var stored = UnsafeRawBufferPointer(start: nil, count: 0)
         if let entry = entry(of: chunk, entries) {
-            try check(entry, level: 0, index: chunk)
-            stored = try openChunk(entry, chunk, in: spare.buffer)
+            try require(entry, NodePlace(level: 0, index: chunk), in: spare.buffer)
+            stored = UnsafeRawBufferPointer(rebasing: spare.buffer.bytes[..<Int(entry.length)])
         }
         // The part of a chunk that is not stored is zeros.
         let from = min(Int(wanted.lowerBound - start), stored.count)
         let copied = stored[from..<min(Int(wanted.upperBound - start), stored.count)]
         part.copyMemory(from: UnsafeRawBufferPointer(rebasing: copied))
         UnsafeMutableRawBufferPointer(rebasing: part[copied.count...]).initializeMemory(as: UInt8.self, repeating: 0)
-    }
-
-    /// Decrypts one chunk.
-    ///
-    /// - Returns: The stored bytes of the chunk, in the buffer.
-    private func openChunk(
-        _ entry: FileEntry, _ index: UInt64, in buffer: ContentBuffer
-    ) throws(DataProtectionError) -> UnsafeRawBufferPointer {
-        let bytes = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<Int(entry.length)])
-        try fill(bytes, from: entry.offset)
-        let isOpen = cipher.open(UnsafeRawBufferPointer(bytes), level: 0, index: index, entry: entry, into: bytes)
-        guard isOpen else { throw tampered("content of the file was changed") }
-        return UnsafeRawBufferPointer(bytes)
     }
 
     // MARK: Nodes
@@ -246,122 +228,86 @@ final class SealedFileReader: Sendable {
     }
 
     private func load(_ entry: FileEntry, _ place: NodePlace) throws(DataProtectionError) -> FileNode {
-        try check(entry, level: place.level, index: place.index)
-        var bytes = Data(count: Int(entry.length))
-        let result = bytes.withUnsafeMutableBytes { bytes in
-            Result { () throws(DataProtectionError) in
-                try fill(bytes, from: entry.offset)
-                let isOpen = cipher.open(
-                    UnsafeRawBufferPointer(bytes), level: place.level, index: place.index, entry: entry, into: bytes)
-                guard isOpen else { throw tampered("the table of the file's content was changed") }
-                return try withFormatErrors { () throws(FileFormatError) in
-                    try FileNode(decoding: UnsafeRawBufferPointer(bytes))
-                }
-            }
-        }
-        return try result.get()
+        let buffer = ContentBuffer.spare(count: FileFormat.nodeByteCount)
+        buffer.isSecret = false
+        try require(entry, place, in: buffer)
+        let bytes = UnsafeRawBufferPointer(rebasing: buffer.bytes[..<Int(entry.length)])
+        return try withFormatErrors(path) { () throws(FileFormatError) in try FileNode(decoding: bytes) }
     }
 
     // MARK: Parts
 
-    /// Makes sure that an entry can be one of this file.
-    func check(_ entry: FileEntry, level: UInt8, index: UInt64) throws(DataProtectionError) {
-        try withFormatErrors { () throws(FileFormatError) in
-            try tree.check(
-                entry, level: level, index: index, storedSize: header.storedSize, writeCount: header.writeCount)
+    /// Opens a chunk or a node into memory.
+    ///
+    /// - Parameter target: Memory for a whole chunk or node.
+    /// - Returns: The reason for which it does not open. `nil` means that it opens.
+    func open(
+        _ entry: FileEntry, _ place: NodePlace, into target: UnsafeMutableRawBufferPointer
+    ) throws(DataProtectionError) -> PartFlaw? {
+        do throws(FileFormatError) { try checkForm(entry, place) } catch { return .entry(error) }
+        let bytes = UnsafeMutableRawBufferPointer(rebasing: target[..<Int(entry.length)])
+        do throws(DataProtectionError) {
+            guard try bytes.fill(from: file, at: entry.offset, path) == bytes.count else { return .missing }
+        } catch {
+            guard let failure = error.errno, PartFlaw.failuresOfDisks.contains(failure) else { throw error }
+            return .unreadable(failure)
         }
+        let isOpen = cipher.open(
+            UnsafeRawBufferPointer(bytes), level: place.level, index: place.index, entry: entry, into: bytes)
+        return isOpen ? nil : .changed
     }
 
-    private func withFormatErrors<R>(
-        _ body: () throws(FileFormatError) -> R
-    ) throws(DataProtectionError) -> R {
-        do throws(FileFormatError) { return try body() } catch { throw DataProtectionError(error, path) }
+    /// Opens a chunk or a node, or refuses the file.
+    func require(
+        _ entry: FileEntry, _ place: NodePlace, in buffer: ContentBuffer
+    ) throws(DataProtectionError) {
+        if let flaw = try open(entry, place, into: buffer.bytes) { throw error(flaw, place) }
     }
 
-    private func tampered(_ reason: String) -> DataProtectionError {
-        DataProtectionError(.tampered, path, "\(reason) by something that did not have its key, or is damaged")
+    /// Whether the stored bytes of a part are all zeros.
+    func isZero(_ entry: FileEntry, in buffer: ContentBuffer) throws(DataProtectionError) -> Bool {
+        let bytes = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<Int(entry.length)])
+        return try bytes.fill(from: file, at: entry.offset, path) == bytes.count && bytes.allSatisfy { $0 == 0 }
     }
 
-    /// Reads as many bytes as the target holds.
-    private func fill(_ target: UnsafeMutableRawBufferPointer, from offset: UInt64) throws(DataProtectionError) {
-        let count = try target.fill(from: file, at: offset, path)
+    /// The error with which a reader refuses a flaw.
+    private func error(_ flaw: PartFlaw, _ place: NodePlace) -> DataProtectionError {
+        switch flaw {
+        case .entry(let error): DataProtectionError(error, path)
+        case .unreadable(let number): .system("read", path, errno: number)
         // The size was checked when the file was opened.
-        guard count == target.count else {
-            throw DataProtectionError(.truncated, path, "the file was cut short while it was being read")
+        case .missing: DataProtectionError(.truncated, path, "the file was cut short while it was being read")
+        case .changed:
+            DataProtectionError(
+                .tampered, path,
+                (place.level == 0 ? "content of the file" : "the table of the file's content")
+                    + " was changed by something that did not have its key, or is damaged")
         }
+    }
+
+    private func checkForm(_ entry: FileEntry, _ place: NodePlace) throws(FileFormatError) {
+        try tree.check(
+            entry, level: place.level, index: place.index, storedSize: header.storedSize,
+            writeCount: header.writeCount)
+    }
+
+    /// Makes sure that an entry can be one of this file.
+    func check(_ entry: FileEntry, _ place: NodePlace) throws(DataProtectionError) {
+        try withFormatErrors(path) { () throws(FileFormatError) in try checkForm(entry, place) }
     }
 }
 
-// MARK: - Everything
+/// The reason why a chunk or a node gives no content.
+package enum PartFlaw: Sendable, Hashable {
+    /// Its entry contradicts the header.
+    case entry(FileFormatError)
+    /// The disk does not read it. That is no sign of a crash, so it is no reason to use the other header.
+    case unreadable(Int32)
+    /// It lies beyond the end of the file.
+    case missing
+    /// It was changed without the file's key, or is damaged.
+    case changed
 
-extension SealedFileReader {
-    /// Calls `body` for each chunk and node. Nodes are opened on the way, chunks are not.
-    ///
-    /// - Parameter writeCount: The write count of another header. Parts that were written up to then are left out.
-    func forEachEntry(
-        since writeCount: UInt64 = 0, _ body: (FileEntry) throws(DataProtectionError) -> Void
-    ) throws(DataProtectionError) {
-        try walk(since: writeCount) { (entry, _) throws(DataProtectionError) in try body(entry) }
-    }
-
-    /// Opens every chunk and node that was written after another header.
-    ///
-    /// - Parameter writeCount: The write count of that header.
-    /// - Throws: `.tampered` or `.truncated` if one of them does not open.
-    func openEverything(since writeCount: UInt64) throws(DataProtectionError) {
-        let buffer = ContentBuffer.spare(count: Int(header.tree.chunkSize))
-        try walk(since: writeCount) { (entry, place) throws(DataProtectionError) in
-            guard place.level == 0 else { return }
-            _ = try openChunk(entry, place.index, in: buffer)
-        }
-    }
-
-    private func walk(
-        since writeCount: UInt64, _ body: (FileEntry, NodePlace) throws(DataProtectionError) -> Void
-    ) throws(DataProtectionError) {
-        try walk(header.root, NodePlace(level: header.tree.depth, index: 0), since: writeCount, body)
-    }
-
-    private func walk(
-        _ entry: FileEntry?, _ place: NodePlace, since writeCount: UInt64,
-        _ body: (FileEntry, NodePlace) throws(DataProtectionError) -> Void
-    ) throws(DataProtectionError) {
-        // A node is written after everything below it.
-        guard let entry, entry.writeCount > writeCount else { return }
-        try check(entry, level: place.level, index: place.index)
-        try body(entry, place)
-        guard place.level > 0, let node = try node(place) else { return }
-        for number in 0..<FileFormat.fanOut {
-            let child = NodePlace(
-                level: place.level - 1, index: place.index * UInt64(FileFormat.fanOut) + UInt64(number))
-            try walk(node[number], child, since: writeCount, body)
-        }
-    }
-}
-
-extension DataProtectionError {
-    init(_ error: FileFormatError, _ path: String) {
-        switch error {
-        case .notProtected: self.init(.notProtected, path, "it is no protected file")
-        case .truncated: self.init(.truncated, path, "the end of the file is missing")
-        case .tampered(let reason): self.init(.tampered, path, "the file was changed, or is damaged: \(reason)")
-        case .newerFormat(let version):
-            self.init(.newerFormat, path, "it has format \(version), and this program knows format 1: update it")
-        }
-    }
-}
-
-extension FileHeader {
-    /// Makes sure that an open file has the size that its verified header says.
-    ///
-    /// - Throws: `.truncated` or `.tampered` if it does not.
-    func requireStoredSize(of file: Int32, _ path: String) throws(DataProtectionError) {
-        let size = try FilePath.size(of: file, path)
-        if size < storedSize {
-            throw DataProtectionError(.truncated, path, "\(storedSize - size) bytes of the file are missing at its end")
-        }
-        if size > storedSize && !isChangedInPlace {
-            throw DataProtectionError(.tampered, path, "bytes were added at the end of the file")
-        }
-    }
+    /// The errors with which a failing disk refuses to read a block.
+    fileprivate static let failuresOfDisks = [EIO, ENODATA, EBADMSG, EILSEQ, EUCLEAN, EREMOTEIO]
 }

@@ -1,5 +1,6 @@
 internal import KeychainClient
 internal import KeychainModel
+internal import SealedFiles
 internal import Synchronization
 
 /// The question whether files of class A may be used now. It is asked before each use of an open file.

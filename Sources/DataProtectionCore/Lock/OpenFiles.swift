@@ -1,6 +1,7 @@
 internal import Glibc
 internal import KeychainClient
 internal import KeychainModel
+internal import SealedFiles
 internal import Synchronization
 
 /// The protected files that are open under one keychain.

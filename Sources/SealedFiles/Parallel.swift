@@ -38,6 +38,20 @@ enum Parallel {
     }
 }
 
+extension Parallel {
+    /// Makes a value for each number from 0 up to `count`, from several threads at once.
+    static func map<State, Value>(
+        _ count: Int, state makeState: @Sendable () -> State,
+        _ body: @Sendable (Int, State) throws(DataProtectionError) -> Value
+    ) throws(DataProtectionError) -> [Value] {
+        let results = Results<Value>(count)
+        try forEach(count, state: makeState) { (number, state) throws(DataProtectionError) in
+            results.set(number, try body(number, state))
+        }
+        return results.all
+    }
+}
+
 /// Does the second half of each part of some work in the order of the parts' numbers, from 0 on.
 ///
 /// Any thread may do any first half. No thread waits for another one: a thread whose turn has not come leaves its part
@@ -85,21 +99,23 @@ struct Shared<Value>: @unchecked Sendable {  // it is only read
     init(_ value: Value) { self.value = value }
 }
 
-/// The entries that threads make, each at an index of its own.
-final class EntryList: @unchecked Sendable {  // each thread has places of its own
-    private let places: UnsafeMutableBufferPointer<FileEntry>
+/// The results of threads, each at an index of its own.
+final class Results<Value>: @unchecked Sendable {  // each thread has places of its own
+    private let places: UnsafeMutableBufferPointer<Value?>
 
     init(_ count: Int) {
         places = .allocate(capacity: count)
-        places.initialize(repeating: FileEntry(page: 0, writeCount: 0, length: 0))
+        places.initialize(repeating: nil)
     }
 
-    deinit { places.deallocate() }
-
-    subscript(index: Int) -> FileEntry {
-        get { places[index] }
-        set { places[index] = newValue }
+    deinit {
+        places.deinitialize()
+        places.deallocate()
     }
 
-    var entries: [FileEntry] { Array(places) }
+    /// Puts a result in its place.
+    func set(_ index: Int, _ value: Value) { places[index] = value }
+
+    /// The results, after all threads are done.
+    var all: [Value] { places.map { $0! } }
 }

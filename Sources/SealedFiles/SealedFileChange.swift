@@ -9,10 +9,7 @@ internal import KeychainSystem
 /// to is written, so a change that fails or is never committed leaves the file as it was. The value belongs to one
 /// thread, which holds the lock of writers.
 struct SealedFileChange: ~Copyable {
-    /// The header that the file will have.
-    private(set) var header: FileHeader
-    /// The file before the change.
-    private let former: SealedFileReader
+    private var changed: ChangedTree
     private let baseWriteCount: UInt64
     private let bootMark: FileHeader.BootMark
     private let key: OpenFileKey
@@ -21,49 +18,34 @@ struct SealedFileChange: ~Copyable {
     private let files: any FileSystem
     private let randomness: any Randomness
 
-    /// The nodes that have changed.
-    private var nodes: [NodePlace: FileNode] = [:]
-    private var pages: PageMap
-    private let mayGrow: Bool
-    /// The entries that the change does not need any more. Their pages are not written as long as the former header
-    /// counts.
-    private var left: [FileEntry] = []
-    /// Pages that are taken and not used yet.
-    private var reserved = PageMap.Run(page: 1, count: 0)
+    private var pages: PageSupply
     /// The bytes that are to be written.
     private var pieces: [Piece] = []
-
-    private struct Piece {
-        let page: UInt64
-        let buffer: ContentBuffer
-        /// A range of whole pages in the buffer.
-        let range: Range<Int>
-    }
 
     /// Begins a change.
     ///
     /// - Parameters:
     ///   - pages: The free pages. No other code takes pages before the change is committed or given up.
-    ///   - mayGrow: Whether the file may become somewhat larger than its content needs, so that it is not written in
-    ///     pieces.
+    ///   - mayGrow: See ``PageSupply``.
     init(
         _ file: Int32, _ path: String, _ version: FileVersion, _ key: OpenFileKey, _ pages: PageMap, mayGrow: Bool,
         bootMark: FileHeader.BootMark, files: any FileSystem, randomness: any Randomness
     ) {
-        self.mayGrow = mayGrow
         self.file = file
         self.path = path
         self.key = key
-        self.pages = pages
+        self.pages = PageSupply(pages, mayGrow: mayGrow)
         self.files = files
         self.randomness = randomness
         self.bootMark = bootMark
-        header = version.header
-        former = SealedFileReader(file, path, header: version.header, cipher: key.cipher, nodes: key.nodes)
+        changed = ChangedTree(
+            SealedFileReader(file, path, header: version.header, cipher: key.cipher, nodes: key.nodes))
         baseWriteCount = version.base?.writeCount ?? 0
     }
 
-    private var tree: FileTree { header.tree }
+    /// The header that the file will have.
+    var header: FileHeader { changed.header }
+    private var tree: FileTree { changed.header.tree }
     private var chunkSize: Int { Int(tree.chunkSize) }
 
     // MARK: The kinds of changes
@@ -72,15 +54,15 @@ struct SealedFileChange: ~Copyable {
     mutating func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(DataProtectionError) {
         if bytes.isEmpty { return }
         let end = offset + UInt64(bytes.count)
-        if end > header.length { lengthen(to: end) }
+        if end > header.length { changed.lengthen(to: end) }
         let size = tree.chunkSize
         let chunks = (offset / size)..<((end - 1) / size + 1)
         let sealed = try seal(chunks, bytes, at: offset)
-        for (chunk, entry) in zip(chunks, sealed) { try set(entry, ofChunk: chunk) }
+        for (chunk, entry) in zip(chunks, sealed) { try changed.set(entry, at: NodePlace(level: 0, index: chunk)) }
     }
 
     mutating func truncate(to length: UInt64) throws(DataProtectionError) {
-        if length > header.length { return lengthen(to: length) }
+        if length > header.length { return changed.lengthen(to: length) }
         guard length < header.length else { return }
         let shorter = FileTree(length: length, chunkBits: header.chunkBits)
         var last: (chunk: UInt64, entry: FileEntry)?
@@ -88,14 +70,14 @@ struct SealedFileChange: ~Copyable {
             let chunk = shorter.chunkCount - 1
             let kept = shorter.content(ofChunk: chunk)
             // No more than that may stay stored: a file that grows again has zeros there.
-            if let entry = try former.entry(ofChunk: chunk), UInt64(entry.length) > kept {
+            if let entry = try changed.former.entry(ofChunk: chunk), UInt64(entry.length) > kept {
                 last = (chunk, try sealCut(chunk, to: Int(kept)))
             }
         }
-        try remove(shorter.chunkCount..<tree.chunkCount)
-        try lowerRoot(to: shorter.depth)
-        header.length = length
-        if let last { try set(last.entry, ofChunk: last.chunk) }
+        try changed.remove(shorter.chunkCount..<tree.chunkCount)
+        try changed.lowerRoot(to: shorter.depth)
+        changed.header.length = length
+        if let last { try changed.set(last.entry, at: NodePlace(level: 0, index: last.chunk)) }
     }
 
     /// Makes content zeros. Chunks that are all zeros take no space any more.
@@ -107,7 +89,7 @@ struct SealedFileChange: ~Copyable {
         // A last chunk counts as whole if the range reaches the end of the content.
         let end = range.upperBound == header.length ? tree.chunkCount : range.upperBound / size
         guard first < end else { return try writeZeros(range) }
-        try remove(first..<end)
+        try changed.remove(first..<end)
         try writeZeros(range.lowerBound..<min(first * size, range.upperBound))
         try writeZeros(min(end * size, range.upperBound)..<range.upperBound)
     }
@@ -118,12 +100,12 @@ struct SealedFileChange: ~Copyable {
         while start < range.upperBound {
             let chunk = start / tree.chunkSize
             let end = min((chunk + 1) * tree.chunkSize, range.upperBound)
-            if try entry(ofChunk: chunk) != nil {
-                let zeros = [UInt8](repeating: 0, count: Int(end - start))
-                let entries = try zeros.withUnsafeBytes { zeros in
-                    Result { () throws(DataProtectionError) in try seal(chunk..<(chunk + 1), zeros, at: start) }
-                }.get()
-                try set(entries[0], ofChunk: chunk)
+            if try changed.entry(ofChunk: chunk) != nil {
+                let zeros = Data(count: Int(end - start))
+                let entries = try zeros.withBytes { (zeros) throws(DataProtectionError) in
+                    try seal(chunk..<(chunk + 1), zeros, at: start)
+                }
+                try changed.set(entries[0], at: NodePlace(level: 0, index: chunk))
             }
             start = end
         }
@@ -139,7 +121,7 @@ struct SealedFileChange: ~Copyable {
     ) throws(DataProtectionError) -> [FileEntry] {
         let parts = try chunks.map { (chunk) throws(DataProtectionError) in try part(chunk, bytes, at: offset) }
         let nodeCount = tree.countOfNodes(above: chunks)
-        reserve(parts.reduce(nodeCount) { $0 + $1.count.pageCount })
+        pages.reserve(parts.reduce(nodeCount) { $0 + $1.count.pageCount }, usedPages: header.usedPages)
         // The nodes come behind the chunks, so that neighbours in the file can be written at once.
         let staging = ContentBuffer.spare(count: chunks.count * chunkSize + nodeCount * FileFormat.nodeByteCount)
         room = Room(
@@ -149,22 +131,22 @@ struct SealedFileChange: ~Copyable {
         plan.reserveCapacity(parts.count)
         for part in parts { plan.append(try place(part, plan.count, in: staging)) }
         let (cipher, path, files, file, tasks) = (key.cipher, path, files, file, Shared(plan))
-        let (made, inOrder) = (EntryList(chunks.count), InOrder())
+        let (made, inOrder) = (Results<FileEntry>(chunks.count), InOrder())
         let groups = (chunks.count + Self.chunksAtOnce - 1) / Self.chunksAtOnce
         @Sendable func numbers(_ group: Int) -> Range<Int> {
             (group * Self.chunksAtOnce)..<min((group + 1) * Self.chunksAtOnce, tasks.value.count)
         }
         try Parallel.forEach(groups, state: {}) { (group, _) throws(DataProtectionError) in
-            for number in numbers(group) { made[number] = try tasks.value[number].seal(cipher, path) }
+            for number in numbers(group) { made.set(number, try tasks.value[number].seal(cipher, path)) }
             if groups == 1 { return }
             // No header refers to these chunks yet, so one group is written while the next is encrypted.
             try inOrder.add(group) { (group) throws(DataProtectionError) in
-                try Self.write(numbers(group).map { tasks.value[$0].piece }, to: file, path, files)
+                try files.write(numbers(group).map { tasks.value[$0].piece }, to: file, path)
             }
         }
         staging.isSecret = false
         if groups == 1 { pieces += plan.map(\.piece) }
-        return made.entries
+        return made.all
     }
 
     /// The number of chunks of one thread's part. Fewer are encrypted in less time than a thread needs to begin.
@@ -191,7 +173,7 @@ struct SealedFileChange: ~Copyable {
             chunk: chunk, start: Int(wanted.lowerBound - start),
             new: UnsafeRawBufferPointer(
                 rebasing: bytes[Int(wanted.lowerBound - offset)..<Int(wanted.upperBound - offset)]),
-            stored: try Int(entry(ofChunk: chunk)?.length ?? 0))
+            stored: try Int(changed.entry(ofChunk: chunk)?.length ?? 0))
     }
 
     /// One chunk that is to be encrypted.
@@ -205,10 +187,8 @@ struct SealedFileChange: ~Copyable {
 
         func seal(_ cipher: FileCipher, _ path: String) throws(DataProtectionError) -> FileEntry {
             var entry = entry
-            do throws(KeychainError) {
+            try withKeychainErrors(path) { () throws(KeychainError) in
                 try cipher.seal(plaintext, level: 0, index: index, entry: &entry, into: ciphertext)
-            } catch {
-                throw DataProtectionError(error, path)
             }
             return entry
         }
@@ -242,20 +222,14 @@ struct SealedFileChange: ~Copyable {
     ) throws(DataProtectionError) {
         if target.isEmpty { return }
         let start = chunk * tree.chunkSize
-        try former.read(start..<(start + UInt64(target.count)), into: target)
+        try changed.former.read(start..<(start + UInt64(target.count)), into: target)
     }
 
     /// Encrypts the beginning of a chunk.
     private mutating func sealCut(_ chunk: UInt64, to count: Int) throws(DataProtectionError) -> FileEntry {
         let staging = ContentBuffer.spare(count: chunkSize)
-        let content = UnsafeMutableRawBufferPointer(rebasing: staging.bytes[..<count])
-        try readOld(chunk, into: content)
-        let pages = count.pageCount * FileFormat.pageSize
-        staging.bytes.zero(count..<pages)
-        let place = try newEntry(count)
-        let task = ChunkTask(
-            index: chunk, entry: place, plaintext: UnsafeRawBufferPointer(content), ciphertext: content,
-            piece: Piece(page: place.page, buffer: staging, range: 0..<pages))
+        let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
+        let task = try place(ChunkPart(chunk: chunk, start: 0, new: nothing, stored: count), 0, in: staging)
         let entry = try task.seal(key.cipher, path)
         staging.isSecret = false
         pieces.append(task.piece)
@@ -264,130 +238,20 @@ struct SealedFileChange: ~Copyable {
 
     /// Makes an entry with pages, a write count and a nonce.
     private mutating func newEntry(_ count: Int) throws(DataProtectionError) -> FileEntry {
-        header.writeCount += 1
-        header.usedPages += UInt64(count.pageCount)
+        changed.header.writeCount += 1
+        changed.header.usedPages += UInt64(count.pageCount)
         return FileEntry(
-            page: takePages(count.pageCount), writeCount: header.writeCount, length: UInt32(count),
+            page: pages.take(count.pageCount), writeCount: header.writeCount, length: UInt32(count),
             nonce: try nonce())
     }
-
-    /// Reserves pages in a row for the next parts, if there are so many, so that they can be written at once.
-    private mutating func reserve(_ count: Int) {
-        pages.put(reserved)
-        reserved.count = 0
-        let isDense = pages.freeCount < max(PageMap.fewPages, Int(header.usedPages / 4))
-        guard let page = pages.takeFree(count) ?? (mayGrow && isDense ? pages.extend(by: count) : nil) else { return }
-        reserved = PageMap.Run(page: page, count: count)
-    }
-
-    private mutating func takePages(_ count: Int) -> UInt64 {
-        guard reserved.count >= count else { return pages.take(count) }
-        defer { reserved = PageMap.Run(page: reserved.page + UInt64(count), count: reserved.count - count) }
-        return reserved.page
-    }
-
-    /// The number of nonces that a small write needs: one for a chunk, and one for each node above it.
-    private var noncesAtOnce: Int { Int(tree.depth) + 1 }
 
     /// Nonces for the next parts. They are never kept beyond the change, since a forked process would use them too.
     private var nonces: [InlineBytes<12>] = []
 
     private mutating func nonce() throws(DataProtectionError) -> InlineBytes<12> {
-        if nonces.isEmpty {
-            do throws(KeychainError) {
-                nonces = try randomness.nonces(noncesAtOnce)
-            } catch {
-                throw DataProtectionError(error, path)
-            }
-        }
+        // A small write needs one for a chunk, and one for each node above it.
+        if nonces.isEmpty { nonces = try randomness.nonces(Int(tree.depth) + 1, path) }
         return nonces.removeLast()
-    }
-
-    // MARK: The tree
-
-    private func node(_ place: NodePlace) throws(DataProtectionError) -> FileNode? {
-        if let node = nodes[place] { return node }
-        return try former.node(place)
-    }
-
-    /// The entry of a chunk that the change has not touched.
-    private func entry(ofChunk index: UInt64) throws(DataProtectionError) -> FileEntry? {
-        let number = NodePlace(level: 0, index: index).indexInParent
-        let entry = tree.depth == 0 ? header.root : try node(.above(chunk: index))?[number]
-        if let entry { try former.check(entry, level: 0, index: index) }
-        return entry
-    }
-
-    private mutating func set(_ entry: FileEntry?, ofChunk index: UInt64) throws(DataProtectionError) {
-        if tree.depth == 0 {
-            leave(header.root)
-            header.root = entry
-            return
-        }
-        let place = NodePlace.above(chunk: index)
-        let number = NodePlace(level: 0, index: index).indexInParent
-        if nodes[place] == nil { nodes[place] = try former.node(place) ?? FileNode() }
-        leave(nodes[place]![number])
-        nodes[place]![number] = entry
-    }
-
-    private mutating func leave(_ entry: FileEntry?) {
-        guard let entry else { return }
-        header.usedPages -= min(header.usedPages, UInt64(entry.run.count))
-        left.append(entry)
-    }
-
-    /// Adds holes at the end. The former tree becomes the first part of the new one.
-    private mutating func lengthen(to length: UInt64) {
-        let depth = tree.depth
-        header.length = length
-        guard let root = header.root, tree.depth > depth else { return }
-        var above = FileNode()
-        above[0] = root
-        nodes[NodePlace(level: depth + 1, index: 0)] = above
-        header.root = nil
-    }
-
-    /// Makes chunks holes.
-    private mutating func remove(_ chunks: Range<UInt64>) throws(DataProtectionError) {
-        if chunks.isEmpty { return }
-        if tree.depth == 0 { return try set(nil, ofChunk: 0) }
-        // No chunk follows the last one, and a node whose chunks are all removed has to go as a whole.
-        let end = chunks.upperBound == tree.chunkCount ? .max : chunks.upperBound
-        try remove(chunks.lowerBound..<end, below: NodePlace(level: tree.depth, index: 0))
-    }
-
-    private mutating func remove(
-        _ chunks: Range<UInt64>, below place: NodePlace
-    ) throws(DataProtectionError) {
-        guard var node = try node(place) else { return }
-        let covered = UInt64(1) << (6 * UInt64(place.level - 1))
-        let first = place.index * UInt64(FileFormat.fanOut)
-        for number in 0..<FileFormat.fanOut {
-            guard let entry = node[number] else { continue }
-            let child = first + UInt64(number)
-            let part = (child * covered)..<((child + 1) * covered)
-            guard part.overlaps(chunks) else { continue }
-            if place.level > 1 { try remove(chunks, below: NodePlace(level: place.level - 1, index: child)) }
-            guard part.clamped(to: chunks) == part else { continue }
-            if place.level > 1 { nodes[NodePlace(level: place.level - 1, index: child)] = nil }
-            leave(entry)
-            node[number] = nil
-        }
-        nodes[place] = node
-    }
-
-    /// Makes the first node of a lower level the root.
-    private mutating func lowerRoot(to depth: UInt8) throws(DataProtectionError) {
-        var level = tree.depth
-        while level > depth, header.root != nil {
-            let place = NodePlace(level: level, index: 0)
-            let below = try node(place)?[0]
-            leave(header.root)
-            nodes[place] = nil
-            header.root = below
-            level -= 1
-        }
     }
 
     // MARK: Committing
@@ -397,62 +261,38 @@ struct SealedFileChange: ~Copyable {
     /// - Returns: The file after the change, and its free pages.
     consuming func commit(_ version: FileVersion) throws(DataProtectionError) -> (FileVersion, PageMap) {
         try sealNodes()
-        pages.put(reserved)
-        try Self.write(pieces, to: file, path, files)
+        pages.giveBack()
+        try files.write(pieces, to: file, path)
         try provideStoredSize()
-        header.sequence = version.highestSequence + 1
-        header.bootMark = bootMark
-        let new = try Self.write(header, version.nextSlot, of: version, key, to: file, path, files)
-        for (place, node) in nodes {
+        changed.header.sequence = version.highestSequence + 1
+        changed.header.bootMark = bootMark
+        let writer = HeaderWriter(file: file, path: path, fileKey: key.fileKey, files: files)
+        let new = try version.writing(header, over: version.nextSlot, writer)
+        for (place, node) in changed.nodes {
             // A node above a changed node has changed too.
-            let entry = place.level == tree.depth ? header.root : nodes[place.parent]?[place.indexInParent]
+            let entry = place.level == tree.depth ? header.root : changed.nodes[place.parent]?[place.indexInParent]
             if let entry { key.nodes.keep(node, at: place, for: entry) }
         }
-        for entry in left {
-            if entry.writeCount <= baseWriteCount { pages.putAside(entry.run) } else { pages.put(entry.run) }
-        }
-        return (new, pages)
+        for entry in changed.left { pages.free(entry.run, isOfBase: entry.writeCount <= baseWriteCount) }
+        return (new, pages.map)
     }
 
     /// Gives the file the size that its header says, even if the last bytes were not written.
     private mutating func provideStoredSize() throws(DataProtectionError) {
-        header.storedSize = pages.end * UInt64(FileFormat.pageSize)
+        changed.header.storedSize = pages.map.end * UInt64(FileFormat.pageSize)
         // The file is never cut off here: the base may need more than the present header.
         guard header.storedSize > (try FilePath.size(of: file, path)) else { return }
         guard files.truncate(file, to: Int(header.storedSize)) == 0 else { throw .system("write", path) }
-    }
-
-    /// Writes a header over a slot.
-    static func write(
-        _ header: FileHeader, _ slot: Int, of version: FileVersion, _ key: OpenFileKey, to file: Int32, _ path: String,
-        _ files: any FileSystem
-    ) throws(DataProtectionError) -> FileVersion {
-        let bytes = header.encoded(fileKey: key.fileKey, slot: slot)
-        try bytes.withUnsafeBytes { bytes in
-            Result { () throws(DataProtectionError) in
-                try files.writeAll(bytes, to: file, at: UInt64(FileFormat.slotOffsets[slot]), path)
-            }
-        }.get()
-        return version.replacing(slot, by: header, bytes)
     }
 
     /// Encrypts the changed nodes from the lowest level up, since each has the tags of the nodes below it.
     private mutating func sealNodes() throws(DataProtectionError) {
         let depth = tree.depth
         if depth == 0 { return }
-        if reserved.count == 0 { reserve(max(nodes.count, Int(depth))) }
+        if !pages.hasReserved { pages.reserve(max(changed.nodes.count, Int(depth)), usedPages: header.usedPages) }
         for level in 1...depth {
-            for place in nodes.keys.filter({ $0.level == level }).sorted(by: { $0.index < $1.index }) {
-                let entry = try seal(nodes[place]!, place)
-                if level == depth {
-                    leave(header.root)
-                    header.root = entry
-                } else {
-                    let parent = place.parent
-                    if nodes[parent] == nil { nodes[parent] = try former.node(parent) ?? FileNode() }
-                    leave(nodes[parent]![place.indexInParent])
-                    nodes[parent]![place.indexInParent] = entry
-                }
+            for place in changed.nodes.keys.filter({ $0.level == level }).sorted(by: { $0.index < $1.index }) {
+                try changed.set(try seal(changed.nodes[place]!, place), at: place)
             }
         }
     }
@@ -483,50 +323,27 @@ struct SealedFileChange: ~Copyable {
     private mutating func seal(
         _ node: FileNode, _ place: NodePlace
     ) throws(DataProtectionError) -> FileEntry? {
-        let count = node.withStoredBytes { $0.count }
+        let count = node.storedCount * FileEntry.byteCount
         if count == 0 { return nil }
         var entry = try newEntry(count)
         let (buffer, range) = roomForNode()
         let room = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[range])
+        room.zero(count..<room.count)
         let result = node.withStoredBytes { bytes in
-            UnsafeMutableRawBufferPointer(rebasing: room[count...]).initializeMemory(as: UInt8.self, repeating: 0)
-            return Result { () throws(KeychainError) in
+            Result { () throws(KeychainError) in
                 try key.cipher.seal(
                     bytes, level: place.level, index: place.index, entry: &entry,
                     into: UnsafeMutableRawBufferPointer(rebasing: room[..<count]))
             }
         }
-        if case .failure(let error) = result { throw DataProtectionError(error, path) }
+        try withKeychainErrors(path) { () throws(KeychainError) in try result.get() }
         pieces.append(Piece(page: entry.page, buffer: buffer, range: range))
         return entry
-    }
-
-    /// Writes all pieces. Neighbours, in memory and in the file, are written at once.
-    private static func write(
-        _ pieces: [Piece], to file: Int32, _ path: String, _ files: any FileSystem
-    ) throws(DataProtectionError) {
-        let sorted = pieces.sorted { $0.page < $1.page }
-        var index = 0
-        while index < sorted.count {
-            let first = sorted[index]
-            var range = first.range
-            index += 1
-            while index < sorted.count, sorted[index].buffer === first.buffer,
-                sorted[index].range.lowerBound == range.upperBound,
-                sorted[index].page == first.page + UInt64(range.count / FileFormat.pageSize)
-            {
-                range = range.lowerBound..<sorted[index].range.upperBound
-                index += 1
-            }
-            try files.writeAll(
-                UnsafeRawBufferPointer(rebasing: first.buffer.bytes[range]), to: file,
-                at: first.page * UInt64(FileFormat.pageSize), path)
-        }
     }
 }
 
 extension UnsafeMutableRawBufferPointer {
-    fileprivate func zero(_ range: Range<Int>) {
+    func zero(_ range: Range<Int>) {
         UnsafeMutableRawBufferPointer(rebasing: self[range]).initializeMemory(as: UInt8.self, repeating: 0)
     }
 }

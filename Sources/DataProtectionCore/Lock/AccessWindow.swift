@@ -1,4 +1,5 @@
 internal import KeychainModel
+internal import SealedFiles
 
 /// The time for which one call may use the key of one file.
 ///
