@@ -110,12 +110,15 @@ struct HeldFile {
         // fail, and the map is kept.
         let isFull = memory.pages.isDiskFull
         let known = isFull ? memory.pages : nil
-        var change = SealedFileChange(
-            file, path, version, key, memory.pages.take(), mayGrow: !isFull, bootMark: memory.disk.bootMark(key),
-            files: environment.files, randomness: environment.randomness)
         do throws(DataProtectionError) {
-            try body(&change)
-            let (new, map) = try change.commit(version)
+            let (new, map) = try key.cipher.withKeyAtHand(for: version.header.writeCount + 1) {
+                (cipher) throws(DataProtectionError) in
+                var change = SealedFileChange(
+                    file, path, version, key, cipher, memory.pages.take(), mayGrow: !isFull,
+                    bootMark: memory.disk.bootMark(key), files: environment.files, randomness: environment.randomness)
+                try body(&change)
+                return try change.commit(version)
+            }
             know(map, new)
         } catch {
             if let known { memory.pages = known }
@@ -131,16 +134,17 @@ struct HeldFile {
 
     /// Finds out which pages are free, if too many are unknown.
     private mutating func learnPages() throws(DataProtectionError) {
-        memory.pages.begin(version)
+        memory.pages.begin(version, reader, key.mappedNodes)
         if memory.pages.isSearchWorthwhile(version) { memory.pages.know(try searchPages(), version) }
     }
 
     private func searchPages() throws(DataProtectionError) -> PageMap {
         var used = PageSet()
         try reader.forEachEntry { used.insert($0.run) }
+        key.mappedNodes.copy(key.nodes)
         var waiting: [PageMap.Run] = []
         if let base = version.base, base != version.header {
-            try SealedFileReader(file, path, header: base, cipher: key.cipher).forEachEntry { entry in
+            try reader.of(base).forEachEntry { entry in
                 if !used.contains(entry.page) { waiting.append(entry.run) }
             }
         }

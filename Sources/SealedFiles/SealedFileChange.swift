@@ -13,6 +13,8 @@ struct SealedFileChange: ~Copyable {
     private let baseWriteCount: UInt64
     private let bootMark: FileHeader.BootMark
     private let key: OpenFileKey
+    /// The cipher of this thread.
+    private let cipher: FileCipher
     private let file: Int32
     private let path: String
     private let files: any FileSystem
@@ -28,18 +30,20 @@ struct SealedFileChange: ~Copyable {
     ///   - pages: The free pages. No other code takes pages before the change is committed or given up.
     ///   - mayGrow: See ``PageSupply``.
     init(
-        _ file: Int32, _ path: String, _ version: FileVersion, _ key: OpenFileKey, _ pages: PageMap, mayGrow: Bool,
-        bootMark: FileHeader.BootMark, files: any FileSystem, randomness: any Randomness
+        _ file: Int32, _ path: String, _ version: FileVersion, _ key: OpenFileKey, _ cipher: FileCipher,
+        _ pages: PageMap, mayGrow: Bool, bootMark: FileHeader.BootMark, files: any FileSystem,
+        randomness: any Randomness
     ) {
         self.file = file
         self.path = path
         self.key = key
+        self.cipher = cipher
         self.pages = PageSupply(pages, mayGrow: mayGrow)
         self.files = files
         self.randomness = randomness
         self.bootMark = bootMark
         changed = ChangedTree(
-            SealedFileReader(file, path, header: version.header, cipher: key.cipher, nodes: key.nodes))
+            SealedFileReader(file, path, header: version.header, cipher: cipher, nodes: key.nodes))
         baseWriteCount = version.base?.writeCount ?? 0
     }
 
@@ -130,9 +134,11 @@ struct SealedFileChange: ~Copyable {
         var plan: [ChunkTask] = []
         plan.reserveCapacity(parts.count)
         for part in parts { plan.append(try place(part, plan.count, in: staging)) }
-        let (cipher, path, files, file, tasks) = (key.cipher, path, files, file, Shared(plan))
+        let (path, files, file, tasks) = (path, files, file, Shared(plan))
         let (made, inOrder) = (Results<FileEntry>(chunks.count), InOrder())
         let groups = (chunks.count + Self.chunksAtOnce - 1) / Self.chunksAtOnce
+        // Each of several threads has to erase what the key leaves on its stack.
+        let cipher = groups == 1 ? cipher : key.cipher
         @Sendable func numbers(_ group: Int) -> Range<Int> {
             (group * Self.chunksAtOnce)..<min((group + 1) * Self.chunksAtOnce, tasks.value.count)
         }
@@ -230,7 +236,7 @@ struct SealedFileChange: ~Copyable {
         let staging = ContentBuffer.spare(count: chunkSize)
         let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
         let task = try place(ChunkPart(chunk: chunk, start: 0, new: nothing, stored: count), 0, in: staging)
-        let entry = try task.seal(key.cipher, path)
+        let entry = try task.seal(cipher, path)
         staging.isSecret = false
         pieces.append(task.piece)
         return entry
@@ -271,7 +277,9 @@ struct SealedFileChange: ~Copyable {
         for (place, node) in changed.nodes {
             // A node above a changed node has changed too.
             let entry = place.level == tree.depth ? header.root : changed.nodes[place.parent]?[place.indexInParent]
-            if let entry { key.nodes.keep(node, at: place, for: entry) }
+            guard let entry else { continue }
+            key.nodes.keep(node, at: place, for: entry)
+            key.mappedNodes.keep(node, at: place, for: entry)
         }
         for entry in changed.left { pages.free(entry.run, isOfBase: entry.writeCount <= baseWriteCount) }
         return (new, pages.map)
@@ -331,7 +339,7 @@ struct SealedFileChange: ~Copyable {
         room.zero(count..<room.count)
         let result = node.withStoredBytes { bytes in
             Result { () throws(KeychainError) in
-                try key.cipher.seal(
+                try cipher.seal(
                     bytes, level: place.level, index: place.index, entry: &entry,
                     into: UnsafeMutableRawBufferPointer(rebasing: room[..<count]))
             }
