@@ -110,15 +110,12 @@ struct HeldFile {
         // fail, and the map is kept.
         let isFull = memory.pages.isDiskFull
         let known = isFull ? memory.pages : nil
+        var change = SealedFileChange(
+            file, path, version, key, memory.pages.take(), mayGrow: !isFull, bootMark: memory.disk.bootMark(key),
+            files: environment.files, randomness: environment.randomness)
         do throws(DataProtectionError) {
-            let (new, map) = try key.cipher.withKeyAtHand(for: version.header.writeCount + 1) {
-                (cipher) throws(DataProtectionError) in
-                var change = SealedFileChange(
-                    file, path, version, key, cipher, memory.pages.take(), mayGrow: !isFull,
-                    bootMark: memory.disk.bootMark(key), files: environment.files, randomness: environment.randomness)
-                try body(&change)
-                return try change.commit(version)
-            }
+            try body(&change)
+            let (new, map) = try change.commit(version)
             know(map, new)
         } catch {
             if let known { memory.pages = known }

@@ -13,8 +13,6 @@ struct SealedFileChange: ~Copyable {
     private let baseWriteCount: UInt64
     private let bootMark: FileHeader.BootMark
     private let key: OpenFileKey
-    /// The cipher of this thread.
-    private let cipher: FileCipher
     private let file: Int32
     private let path: String
     private let files: any FileSystem
@@ -30,20 +28,18 @@ struct SealedFileChange: ~Copyable {
     ///   - pages: The free pages. No other code takes pages before the change is committed or given up.
     ///   - mayGrow: See ``PageSupply``.
     init(
-        _ file: Int32, _ path: String, _ version: FileVersion, _ key: OpenFileKey, _ cipher: FileCipher,
-        _ pages: PageMap, mayGrow: Bool, bootMark: FileHeader.BootMark, files: any FileSystem,
-        randomness: any Randomness
+        _ file: Int32, _ path: String, _ version: FileVersion, _ key: OpenFileKey, _ pages: PageMap, mayGrow: Bool,
+        bootMark: FileHeader.BootMark, files: any FileSystem, randomness: any Randomness
     ) {
         self.file = file
         self.path = path
         self.key = key
-        self.cipher = cipher
         self.pages = PageSupply(pages, mayGrow: mayGrow)
         self.files = files
         self.randomness = randomness
         self.bootMark = bootMark
         changed = ChangedTree(
-            SealedFileReader(file, path, header: version.header, cipher: cipher, nodes: key.nodes))
+            SealedFileReader(file, path, header: version.header, cipher: key.cipher, nodes: key.nodes))
         baseWriteCount = version.base?.writeCount ?? 0
     }
 
@@ -134,11 +130,9 @@ struct SealedFileChange: ~Copyable {
         var plan: [ChunkTask] = []
         plan.reserveCapacity(parts.count)
         for part in parts { plan.append(try place(part, plan.count, in: staging)) }
-        let (path, files, file, tasks) = (path, files, file, Shared(plan))
+        let (cipher, path, files, file, tasks) = (key.cipher, path, files, file, Shared(plan))
         let (made, inOrder) = (Results<FileEntry>(chunks.count), InOrder())
         let groups = (chunks.count + Self.chunksAtOnce - 1) / Self.chunksAtOnce
-        // Each of several threads has to erase what the key leaves on its stack.
-        let cipher = groups == 1 ? cipher : key.cipher
         @Sendable func numbers(_ group: Int) -> Range<Int> {
             (group * Self.chunksAtOnce)..<min((group + 1) * Self.chunksAtOnce, tasks.value.count)
         }
@@ -236,7 +230,7 @@ struct SealedFileChange: ~Copyable {
         let staging = ContentBuffer.spare(count: chunkSize)
         let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
         let task = try place(ChunkPart(chunk: chunk, start: 0, new: nothing, stored: count), 0, in: staging)
-        let entry = try task.seal(cipher, path)
+        let entry = try task.seal(key.cipher, path)
         staging.isSecret = false
         pieces.append(task.piece)
         return entry
@@ -339,7 +333,7 @@ struct SealedFileChange: ~Copyable {
         room.zero(count..<room.count)
         let result = node.withStoredBytes { bytes in
             Result { () throws(KeychainError) in
-                try cipher.seal(
+                try key.cipher.seal(
                     bytes, level: place.level, index: place.index, entry: &entry,
                     into: UnsafeMutableRawBufferPointer(rebasing: room[..<count]))
             }

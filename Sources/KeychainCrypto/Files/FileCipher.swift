@@ -7,8 +7,6 @@ internal import Synchronization
 package struct FileCipher: Sendable {
     private let fileID: UUID
     private let keys: ContentKeys
-    /// A content key that this thread has at hand.
-    private var atHand: ContentCipher?
 
     package init(fileKey: KeyMaterial, fileID: UUID) {
         self.fileID = fileID
@@ -37,24 +35,11 @@ package struct FileCipher: Sendable {
         }
     }
 
-    /// For several calls on one thread: calls `body` with a cipher that has the key of this write count at hand. It
-    /// belongs to this thread, and ends with `body`.
-    package func withKeyAtHand<R, E: Error>(
-        for writeCount: UInt64, _ body: (FileCipher) throws(E) -> R
-    ) throws(E) -> R {
-        try withContentKey(for: writeCount) { content throws(E) in
-            var cipher = self
-            cipher.atHand = content
-            return try body(cipher)
-        }
-    }
-
     /// For several chunks: calls `body` with the cipher of the epoch that this write count belongs to. Its keys are on
     /// the stack and erased when `body` ends.
     package func withContentKey<R, E: Error>(
         for writeCount: UInt64, _ body: (ContentCipher) throws(E) -> R
     ) throws(E) -> R {
-        if let atHand, atHand.serves(writeCount) { return try body(atHand) }
         defer { KeyTraces.eraseOfCipher() }
         let epoch = writeCount >> FileFormat.epochBits
         return try keys.withKey(of: epoch) { key throws(E) in
