@@ -28,6 +28,7 @@ extension Request {
         case .renewLease: .renewLease
         case .exportItems: .exportItems
         case .importItems: .importItems
+        case .removeMoved: .removeMoved
         case .giveUpStore: .giveUpStore
         case .fileKey(.make): .makeFileKey
         case .fileKey(.open): .openFileKey
@@ -55,6 +56,7 @@ extension Request {
         case .passcode(let request): request.write(to: &message)
         case .exportItems(let request): request.write(to: &message)
         case .importItems(let request): request.write(to: &message)
+        case .removeMoved(let items): for item in items { message.add(1, message: item) }
         case .fileKey(let request): request.write(to: &message)
         case .backUpFileKeys(let request): request.write(to: &message)
         case .endTicket(let ticket): ticket.write(to: &message)
@@ -97,6 +99,8 @@ extension Request {
         case .renewLease: self = .renewLease
         case .exportItems: self = .exportItems(try ExportRequest(message, &tail))
         case .importItems: self = .importItems(try ImportRequest(message, &tail))
+        case .removeMoved:
+            self = .removeMoved(try message.list(1, &tail, most: ImportRequest.mostItems, "items"))
         case .giveUpStore: self = .giveUpStore
         case .makeFileKey: self = .fileKey(try .make(message))
         case .openFileKey: self = .fileKey(.open(try WrappedFileKey(message, &tail)))

@@ -91,6 +91,7 @@ enum ReplySamples {
         part.leftOut.constrained = 2
         part.leftOut.ofTokens = 3
         part.leftOut.unreadable = 4
+        part.hasFiles = true
         part.next = .max
         return part
     }

@@ -12,6 +12,9 @@ protocol KeySource: AnyObject {
     /// - Throws: `.interactionNotAllowed` if the store was locked since the snapshot and the grace is over.
     func requireWithinGrace(_ snapshot: KeySnapshot) throws(KeychainError)
 
+    /// - Throws: if the store has gone to another host since the snapshot.
+    func requireHost(_ snapshot: KeySnapshot) throws(KeychainError)
+
     /// Records a date of expiry that has passed.
     func noteExpired(_ date: ExpiryDate)
 }
@@ -131,6 +134,8 @@ package final class KeySession {
     func requireWithinGrace() throws(KeychainError) {
         if case .some(.some) = fetched, snapshot.bag.passcode != nil { try keys.requireWithinGrace(snapshot) }
     }
+
+    func requireHost() throws(KeychainError) { try keys.requireHost(snapshot) }
 
     /// The error for a tier that is out of reach.
     package func lockedError(_ tier: KeyTier) -> KeychainError {

@@ -199,6 +199,12 @@ package final class KeyStore: KeySource, Sendable {
         throw KeychainError(.interactionNotAllowed, message: "the keychain was locked while this call was in progress")
     }
 
+    func requireHost(_ snapshot: KeySnapshot) throws(KeychainError) {
+        // A handover changes the lock, too.
+        guard configuration.host == .embedded, state.read()?.epoch != snapshot.record.epoch else { return }
+        try requireOurs()
+    }
+
     // MARK: The kernel's keyring
 
     /// Each keybag's keys have a name of their own: while one keybag replaces another, both have their keys in the
