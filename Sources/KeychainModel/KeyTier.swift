@@ -25,7 +25,7 @@ extension FileClass {
     /// For class B that of its private half: the public one is always there.
     package var tier: KeyTier {
         switch self {
-        case .complete, .completeUnlessOpen: .whenUnlocked
+        case .complete, .completeUnlessOpen, .completeWhenUserInactive: .whenUnlocked
         case .completeUntilFirstUserAuthentication: .afterFirstUnlock
         case .always: .always
         }

@@ -11,6 +11,7 @@ struct AccessWindow: ~Copyable {
 
     private let keys: FileKeys
     private let isWatched: Bool
+    private let fileClass: FileClass
     private let now: @Sendable () -> ContinuousClock.Instant
     private var lastLook: ContinuousClock.Instant
     private var lockedSince: ContinuousClock.Instant?
@@ -21,7 +22,8 @@ struct AccessWindow: ~Copyable {
     init(_ fileClass: FileClass, _ keys: FileKeys, now: @escaping @Sendable () -> ContinuousClock.Instant) {
         self.keys = keys
         self.now = now
-        isWatched = fileClass == .complete
+        isWatched = fileClass.closesWithLock
+        self.fileClass = fileClass
         lastLook = now()
     }
 
@@ -31,7 +33,7 @@ struct AccessWindow: ~Copyable {
         let now = now()
         guard now - lastLook >= Self.interval else { return }
         lastLook = now
-        let reach = keys.reach()
+        let reach = keys.reach(fileClass)
         if reach == .unlocked {
             lockedSince = nil
             return

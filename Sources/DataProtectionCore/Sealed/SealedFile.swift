@@ -121,9 +121,10 @@ final class SealedFile: Sendable {
     ) throws(DataProtectionError) -> (FileVersion, OpenFileKey) {
         let file = try descriptor()
         let found = try version(in: file, isLocked: isLocked)
-        if access == .beginning && found.version.header.fileClass == .complete && !environment.gate.isOpen() {
+        let fileClass = found.version.header.fileClass
+        if access == .beginning && !environment.gate.isOpen(for: fileClass) {
             forgetKey()
-            try environment.gate.require(path)
+            try environment.gate.require(fileClass, path)
         }
         return found
     }
@@ -765,7 +766,7 @@ final class SealedFile: Sendable {
         // do more harm than this.
         let claimed = (try? descriptor()).flatMap { try? headers($0).pair.newest.claimed }
         let known = state.withLock { $0.version?.header.fileClass }
-        guard claimed == nil || claimed?.fileClass == .complete || known == .complete else { return true }
+        guard claimed?.fileClass.closesWithLock ?? true || known?.closesWithLock ?? false else { return true }
         if loss == .certain {
             forgetKey()
             return true
