@@ -178,10 +178,16 @@ let package = Package(
             dependencies: ["KeychainClient", "KeychainModel", "KeychainSecurity"],
             swiftSettings: houseSettings
         ),
-        // Protected files, their handles and errors, without Foundation, so that the command links none of it.
+        // The format of a protected file. It knows no keychain: keys come through a protocol.
+        .target(
+            name: "SealedFiles",
+            dependencies: ["KeychainCrypto", "KeychainModel", "KeychainSystem"],
+            swiftSettings: houseSettings
+        ),
+        // Protected files and their handles, without Foundation, so that the command links none of it.
         .target(
             name: "DataProtectionCore",
-            dependencies: ["KeychainClient", "KeychainCrypto", "KeychainModel", "KeychainSystem"],
+            dependencies: ["KeychainClient", "KeychainCrypto", "KeychainModel", "KeychainSystem", "SealedFiles"],
             swiftSettings: houseSettings
         ),
         // Foundation's own calls and notifications.
@@ -406,7 +412,7 @@ let package = Package(
                 "SwiftKeychain",
                 "KeychainCrypto",
                 "KeychainEngine", "KeychainFileModel", "KeychainSystem", "KeychainModel", "KeychainTestHelper",
-                "KeychainTestSupport",
+                "KeychainTestSupport", "SealedFiles",
             ],
             swiftSettings: houseSettings
         ),

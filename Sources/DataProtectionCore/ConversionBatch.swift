@@ -1,6 +1,7 @@
 package import FoundationEssentials
 internal import Glibc
 package import KeychainSystem
+package import SealedFiles
 
 /// Small files that are encrypted or decrypted together, so that they wait for the disk together.
 ///

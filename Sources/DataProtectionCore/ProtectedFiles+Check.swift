@@ -3,6 +3,7 @@ internal import Glibc
 internal import KeychainCrypto
 internal import KeychainModel
 internal import KeychainSystem
+public import SealedFiles
 
 extension ProtectedFiles {
     /// Reads all of a file and tells which parts do not open, and why.
@@ -88,17 +89,19 @@ extension ProtectedFiles {
     public func repairHeader(of url: URL) throws(DataProtectionError) -> Bool {
         let file = try open(url, O_RDWR)
         try file.lockHeader()
-        guard file.identity.isStillNamed() else {
-            throw DataProtectionError(
-                .changedMeanwhile, file.path, "another program has replaced the file meanwhile; nothing was changed")
-        }
+        try file.identity.requireStillNamed()
         let page = try file.firstPage()
         guard page.count == FileFormat.headerByteCount else { return false }
-        let copies = try HeaderCopies(page, file.path, keys)
+        let copies = try HeaderCopies(page, file.path, environment().keys)
         guard let broken = copies.repairable, let whole = copies.verified.first else { return false }
         var header = whole.header
+        let writer = HeaderWriter(file: file.descriptor, path: file.path, fileKey: whole.fileKey, files: files)
+        func replace(_ slot: Int) throws(DataProtectionError) {
+            try writer.write(header, slot: slot)
+            guard files.sync(writer.file) == 0 else { throw .system("write", writer.path) }
+        }
         guard !header.isDurable else {
-            try replaceHeader(broken, by: header, whole.fileKey, of: file)
+            try replace(broken)
             return true
         }
         // The broken copy was the one to go back to after a crash of the system. Its replacement must need no such way
@@ -106,29 +109,16 @@ extension ProtectedFiles {
         guard try contentIsWhole(file, whole), files.sync(file.descriptor) == 0 else { return false }
         header.bootMark = FileHeader.BootMark()
         header.sequence += 1
-        try replaceHeader(broken, by: header, whole.fileKey, of: file)
-        try replaceHeader(1 - broken, by: header, whole.fileKey, of: file)
+        try replace(broken)
+        try replace(1 - broken)
         return true
-    }
-
-    private func replaceHeader(
-        _ number: Int, by header: FileHeader, _ fileKey: KeyMaterial, of file: borrowing OpenFile
-    ) throws(DataProtectionError) {
-        let (descriptor, path) = (file.descriptor, file.path)
-        let result = header.encoded(fileKey: fileKey, slot: number).withUnsafeBytes { bytes in
-            Result { () throws(DataProtectionError) in
-                try files.writeAll(bytes, to: descriptor, at: UInt64(FileFormat.slotOffsets[number]), path)
-            }
-        }
-        try result.get()
-        guard files.sync(descriptor) == 0 else { throw .system("write", path) }
     }
 
     private func contentIsWhole(
         _ file: borrowing OpenFile, _ whole: VerifiedHeader
     ) throws(DataProtectionError) -> Bool {
-        guard try file.presentSize() >= whole.header.storedSize else { return false }
-        return try walk(file, whole, { _ in }, nil).flaws.all.isEmpty
+        guard whole.header.flaw(ofSize: try file.presentSize()) == nil else { return false }
+        return try walk(file, whole, { _ in }, nil).flaws.isEmpty
     }
 
     // MARK: Which header, and what it refers to
@@ -148,7 +138,7 @@ extension ProtectedFiles {
     ) throws(DataProtectionError) -> Examined {
         // The lock lasts until the descriptor is closed.
         try file.shareHeader()
-        let copies = try HeaderCopies(try file.firstPage(), file.path, keys)
+        let copies = try HeaderCopies(try file.firstPage(), file.path, environment().keys)
         var report = CheckReport(copies)
         let size = try file.presentSize()
         guard let newest = copies.verified.first else {
@@ -158,11 +148,11 @@ extension ProtectedFiles {
         if let other = copies.verified.dropFirst().first, other.header != newest.header {
             let isForeign = other.header.key.fileID != newest.header.key.fileID
             let isAmbiguous = isForeign || other.header.sequence == newest.header.sequence
-            let isUncertain = newest.isOfAnotherStart(bootID)
             let isBase = !newest.header.isDurable
-            // A reader decides in this way too.
-            let isCut = size < newest.header.storedSize
-            let gives = isUncertain && (isCut || check.newestLost > other.header.writeCount)
+            let judgement = HeaderJudgement<UInt64>(
+                newest: newest.header, former: other.header, mark: newest.bootMark(of: bootID), size: size
+            ) { check.newestLost > $0 ? check.newestLost : nil }
+            let gives = judgement.header.sequence != newest.header.sequence
             if isAmbiguous || gives || check.readable == 0 && newest.header.length > 0 || isBase {
                 let otherCheck = try walk(file, other, progress, nil)
                 if isAmbiguous {
@@ -174,7 +164,7 @@ extension ProtectedFiles {
                 } else if check.readable == 0, newest.header.length > 0, otherCheck.readable > 0 {
                     report.addUselessNewest()
                     (chosen, check) = (other, otherCheck)
-                } else if isBase, !otherCheck.flaws.all.isEmpty {
+                } else if isBase, !otherCheck.flaws.isEmpty {
                     report.add(formerState: otherCheck.flaws)
                 }
             }
@@ -190,11 +180,10 @@ extension ProtectedFiles {
     ) throws(DataProtectionError) -> SealedFileCheck {
         var window = window(chosen.header.fileClass)
         let (path, length) = (file.path, chosen.header.length)
-        let (descriptor, size) = (file.descriptor, try file.presentSize())
-        if size > 1 << 20 { posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL) }
-        return try SealedFileCheck.run(
-            descriptor, path, size: size, header: chosen.header, fileKey: chosen.fileKey, sink
-        ) { (done) throws(DataProtectionError) in
+        file.willBeRead()
+        let cipher = FileCipher(fileKey: chosen.fileKey, fileID: chosen.header.key.fileID)
+        let reader = SealedFileReader(file.descriptor, path, header: chosen.header, cipher: cipher)
+        return try SealedFileCheck(reader, sink) { (done) throws(DataProtectionError) in
             progress(Progress(completed: done, total: length))
             try window.check(path)
         }

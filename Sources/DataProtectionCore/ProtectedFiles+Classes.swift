@@ -3,6 +3,7 @@ internal import Glibc
 internal import KeychainCrypto
 internal import KeychainModel
 internal import KeychainSystem
+public import SealedFiles
 
 /// The facts about a protected file that can be read without its content, also while the keychain is locked.
 ///
@@ -85,7 +86,8 @@ extension ProtectedFiles {
     ///   read. A key that does not open is no error here: see ``ProtectedFileInfo/refusal``.
     public func info(of url: URL) throws(DataProtectionError) -> ProtectedFileInfo {
         let file = try OpenFile(reading: try FilePath.of(url))
-        let claimed = try file.header().claimed
+        let headers = try file.headers()
+        let claimed = headers.newest.claimed
         var refusal: DataProtectionError?
         do throws(DataProtectionError) {
             _ = try sealed(file).current(.continuing)
@@ -96,7 +98,7 @@ extension ProtectedFiles {
             protection: FileProtection(claimed.fileClass), length: claimed.length, storedSize: file.size,
             keychain: claimed.key.storeID, identifier: claimed.key.fileID, keyGeneration: claimed.key.generation,
             chunkSize: 1 << Int(claimed.chunkBits),
-            hasBothHeaders: try file.hasBothHeaders(), refusal: refusal)
+            hasBothHeaders: headers.areBothWhole, refusal: refusal)
     }
 
     // MARK: Changing
@@ -244,13 +246,8 @@ extension ProtectedFiles {
 
     /// Wraps the file's key for another class, and replaces both copies of the header.
     private func rewrap(_ file: borrowing OpenFile, for protection: FileProtection) throws(DataProtectionError) {
-        let (identity, path) = (file.identity, file.path)
-        try sealed(file, mayWrite: true).setClass(protection.fileClass) { () throws(DataProtectionError) in
-            guard identity.isStillNamed() else {
-                throw DataProtectionError(
-                    .changedMeanwhile, path, "another program has replaced the file meanwhile; nothing was changed")
-            }
-        }
+        let identity = file.identity
+        try sealed(file, mayWrite: true).setClass(protection.fileClass, isStillRight: identity.requireStillNamed)
     }
 }
 

@@ -3,6 +3,7 @@ internal import Glibc
 internal import KeychainCrypto
 internal import KeychainModel
 internal import KeychainSystem
+public import SealedFiles
 
 extension ProtectedFiles {
     /// Encrypts a plain file in its place, or gives a protected one the class. The file keeps its mode, owner, times and
@@ -133,7 +134,7 @@ extension ProtectedFiles {
         }
         var window = window(protection.fileClass)
         var offset: UInt64 = 0
-        if file.size > 1 << 20 { posix_fadvise(file.descriptor, 0, 0, POSIX_FADV_SEQUENTIAL) }
+        file.willBeRead()
         // The end is that of the moment of opening: a file that a program writes to all the time would have no end.
         while offset < file.size {
             let (descriptor, path, rest) = (file.descriptor, file.path, file.size - offset)

@@ -4,6 +4,7 @@ public import KeychainClient
 internal import KeychainCrypto
 internal import KeychainModel
 package import KeychainSystem
+public import SealedFiles
 
 /// Files that are encrypted on the disk, each with a class that says when it opens.
 ///
@@ -201,10 +202,7 @@ public struct ProtectedFiles: Sendable {
         _ data: Data, to url: URL, protection: FileProtection? = nil, options: WriteOptions = []
     ) throws(DataProtectionError) {
         try create(url, protection, options) { (writer) throws(DataProtectionError) in
-            let result = data.withUnsafeBytes { bytes in
-                Result { () throws(DataProtectionError) in try writer.finish(bytes) }
-            }
-            try result.get()
+            try data.withBytes { (bytes) throws(DataProtectionError) in try writer.finish(bytes) }
         }
     }
 
@@ -222,27 +220,16 @@ public struct ProtectedFiles: Sendable {
         let file = try OpenFile(reading: try FilePath.of(url))
         let sealed = sealed(file)
         while true {
-            let length = try sealed.current(.continuing).0.header.length
+            let length = try sealed.current(.continuing).version.header.length
             guard length <= Self.memorySize, let count = Int(exactly: length) else {
                 throw .system("read into memory", file.path, errno: EFBIG)
             }
-            guard count > 0 else { return Data() }
-            guard let bytes = malloc(count) else { throw .system("read into memory", file.path, errno: ENOMEM) }
-            if count > 1 << 20 { posix_fadvise(file.descriptor, 0, 0, POSIX_FADV_SEQUENTIAL) }
-            let target = UnsafeMutableRawBufferPointer(start: bytes, count: count)
-            do throws(DataProtectionError) {
+            file.willBeRead()
+            let content = try Data.content(ofAtMost: count, file.path) { (target) throws(DataProtectionError) in
                 // Another program may write to the file at this moment. The result is one version of it, whole.
-                if try sealed.readAll(into: target) {
-                    return Data(bytesNoCopy: bytes, count: count, deallocator: .free)
-                }
-                ckeychain_erase(bytes, count)
-                free(bytes)
-            } catch {
-                // Some parts may have been decrypted already.
-                ckeychain_erase(bytes, count)
-                free(bytes)
-                throw error
+                try sealed.readAll(into: target) ? count : nil
             }
+            if let content { return content }
         }
     }
 
@@ -333,7 +320,7 @@ public struct ProtectedFiles: Sendable {
     func content(
         of file: SealedFile, _ progress: (Progress) -> Void, _ consume: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
-        let header = try file.current(.continuing).0.header
+        let header = try file.current(.continuing).version.header
         var window = window(header.fileClass)
         let groupSize = Int(header.tree.chunkSize) * FileFormat.fanOut
         // Not larger than the content, since all of it is erased afterwards.
@@ -403,7 +390,8 @@ public struct ProtectedFiles: Sendable {
     func environment(_ gate: LockGate? = nil) -> SealedFile.Environment {
         let keys = keys
         return SealedFile.Environment(
-            keys: keys, gate: gate ?? LockGate(keys, now: now), files: files, randomness: randomness, bootID: bootID)
+            keys: KeychainKeySource(keys: keys, gate: gate ?? LockGate(keys, now: now)), files: files,
+            randomness: randomness, bootID: bootID)
     }
 
     func openFiles() -> OpenFiles { OpenFiles.of(keys, now: now) }

@@ -8,6 +8,7 @@ import Testing
 
 @testable import DataProtection
 @testable import DataProtectionCore
+@testable import SealedFiles
 
 /// Copies of protected files, while locked and while programs write.
 @Suite struct FileBackupTests {
@@ -86,7 +87,7 @@ import Testing
         }
     }
 
-    @Test("A file that is visibly cut short or without a header does not take the place of its copy")
+    @Test("A file that is cut short or has no header does not take the place of its copy, and a longer one does")
     func damaged() throws {
         try withProtectedFiles { files, directory throws in
             let (url, copy) = (directory.appendingPathComponent("file"), directory.appendingPathComponent("copy"))
@@ -100,10 +101,13 @@ import Testing
             try broken.write(to: url)
             #expect(failure { () throws(DataProtectionError) in try files.backUp(url, to: copy) }?.code == .tampered)
             var newer = whole
-            for offset in FileFormat.slotOffsets { newer[offset + 9] = 2 }
+            for offset in FileFormat.slotOffsets { newer[offset + 9] = 3 }
             try newer.write(to: url)
             #expect(failure { () throws(DataProtectionError) in try files.backUp(url, to: copy) }?.code == .newerFormat)
             #expect(try Data(contentsOf: copy) == whole)
+            // All of its content is there, and a salvage reads it.
+            try (whole + Data(count: 1)).write(to: url)
+            #expect(try files.backUp(url, to: copy) && Data(contentsOf: copy) == whole + Data(count: 1))
         }
     }
 

@@ -7,6 +7,7 @@ import Testing
 @testable import DataProtection
 @testable import DataProtectionCore
 @testable import KeychainCrypto
+@testable import SealedFiles
 
 /// Files that somebody made who has the key, or that were changed in place, as a check sees them.
 @Suite struct FileCheckHostileTests {

@@ -7,6 +7,7 @@ import Testing
 @testable import DataProtection
 @testable import DataProtectionCore
 @testable import KeychainCrypto
+@testable import SealedFiles
 
 /// Checks of files that are damaged in every way, and what is saved of them.
 @Suite struct FileCheckTests {
@@ -281,7 +282,7 @@ import Testing
     func newerFormat() throws {
         try withFile(300) { file throws in
             var bytes = file.stored
-            for offset in FileFormat.slotOffsets { bytes[offset + 9] = 2 }
+            for offset in FileFormat.slotOffsets { bytes[offset + 9] = 3 }
             try bytes.write(to: file.url)
             let error = #expect(throws: DataProtectionError.self) { try file.files.check(file.url) }
             #expect(error?.code == .newerFormat)

@@ -4,6 +4,7 @@ import KeychainModel
 @testable import DataProtection
 @testable import DataProtectionCore
 @testable import KeychainCrypto
+@testable import SealedFiles
 
 /// A protected file that a test puts together piece by piece, as somebody could who has its key.
 final class HandmadeFile {

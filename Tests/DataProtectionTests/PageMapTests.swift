@@ -3,6 +3,7 @@ import Testing
 
 @testable import DataProtection
 @testable import DataProtectionCore
+@testable import SealedFiles
 
 /// Which pages of a file can be written: compared with a set of them.
 @Suite struct PageMapTests {

@@ -64,7 +64,8 @@ enum RequestSamples {
             .passcode(.remove(old: SecretBytes(needles[0]))),
             .passcode(
                 .setPolicy(
-                    PasscodePolicy(idleLimit: 300, erasesAfterTenFailures: true), passcode: SecretBytes(needles[0]))),
+                    PasscodePolicy(idleLimit: 300, erasesAfterTenFailures: true, timeAfterLock: 86_400),
+                    passcode: SecretBytes(needles[0]))),
             .exportItems(ExportRequest(accessGroup: "group", start: .max)),
             .importItems(ImportRequest([item, item], isDryRun: true)),
             .fileKey(.make(.completeUnlessOpen, fileID: identifier)),
@@ -100,7 +101,7 @@ enum RequestSamples {
             .transaction(TransactionRequest(steps: [])), .makeKey(AddRequest(.key)),
             .useKey(KeyUse(keyReference, .sign(digest: Data()))),
             .fileKey(.make(.always, fileID: identifier)), .fileKey(.open(bareWrappedFileKey)),
-            .fileKey(.rewrap(bareWrappedFileKey, .complete)), .authenticationStatus,
+            .fileKey(.rewrap(bareWrappedFileKey, .completeWhenUserInactive)), .authenticationStatus,
             .fileKey(.adopt(SecretBytes(fileKey), .always, fileID: identifier)),
             .backUpFileKeys(FileKeyBackupRequest(header: Data(count: 83), key: SecretBytes(fileKey))),
             .authenticated(AuthenticationProof(applicationPassword: SecretBytes("")), .authenticationStatus),

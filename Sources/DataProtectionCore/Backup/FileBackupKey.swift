@@ -2,6 +2,7 @@ public import FoundationEssentials
 internal import KeychainCrypto
 package import KeychainModel
 internal import KeychainSystem
+public import SealedFiles
 
 /// The class keys of one keychain's files, read from a backup key file with its passphrase.
 ///
@@ -47,11 +48,7 @@ public struct FileBackupKey: Sendable {
     /// - Throws: `.wrongKey` if the file belongs to another keychain, or is under a class key that is not in here;
     ///   `.tampered` if the key does not open.
     func unwrap(_ wrapped: WrappedFileKey, _ path: String) throws(DataProtectionError) -> SecretBytes {
-        do throws(KeychainError) {
-            return try content.backup.unwrap(wrapped)
-        } catch {
-            throw DataProtectionError(error, path)
-        }
+        try withKeychainErrors(path) { () throws(KeychainError) in try content.backup.unwrap(wrapped) }
     }
 
     fileprivate final class Content: Sendable {
@@ -73,10 +70,10 @@ package struct SealedFileBackupKey: Sendable {
         path = file.path
         // One byte more than the largest file shows that a file is too long.
         var bytes = Data(count: FileKeyBackup.mostBytes + 1)
-        let count = bytes.withUnsafeMutableBytes { target in
-            Result { () throws(DataProtectionError) in try target.fill(from: file.descriptor, at: 0, file.path) }
+        let count = try bytes.withMutableBytes { (target) throws(DataProtectionError) in
+            try target.fill(from: file.descriptor, at: 0, file.path)
         }
-        self.bytes = bytes.prefix(try count.get())
+        self.bytes = bytes.prefix(count)
         do throws(KeychainError) {
             try FileKeyBackup.requireFormat(self.bytes)
         } catch {

@@ -2,6 +2,7 @@ public import FoundationEssentials
 internal import Glibc
 internal import KeychainCrypto
 internal import KeychainSystem
+public import SealedFiles
 
 extension ProtectedFiles {
     /// Copies a protected file as it is, encrypted, in any state of the lock. The copy needs no key.

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SealedFiles
 
 extension ProtectedFiles {
     /// Copies all bytes of a file as they are.
@@ -8,7 +9,7 @@ extension ProtectedFiles {
         let (descriptor, path, size) = (shared.file.descriptor, shared.file.path, shared.file.size)
         try new.requireSpace(for: size, path)
         let buffer = ContentBuffer(count: 1 << 20)
-        if size > UInt64(buffer.bytes.count) { posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL) }
+        shared.file.willBeRead()
         var offset: UInt64 = 0
         while offset < size {
             let part = UnsafeMutableRawBufferPointer(

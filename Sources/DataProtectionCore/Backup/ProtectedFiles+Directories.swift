@@ -2,6 +2,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import KeychainModel
 internal import KeychainSystem
+package import SealedFiles
 
 /// Directories for copies of files.
 extension ProtectedFiles {

@@ -3,6 +3,7 @@ internal import Glibc
 internal import KeychainCrypto
 internal import KeychainModel
 internal import KeychainSystem
+public import SealedFiles
 
 extension ProtectedFiles {
     // MARK: Where it is
@@ -34,10 +35,7 @@ extension ProtectedFiles {
         guard try file.isProtected() else { throw DataProtectionError(.notProtected, path, "it is a plain file") }
         let (identity, descriptor) = (file.identity, file.descriptor)
         func requireStillNamed() throws(DataProtectionError) {
-            guard identity.isStillNamed() else {
-                throw DataProtectionError(
-                    .changedMeanwhile, path, "another program has replaced the file meanwhile; nothing was changed")
-            }
+            try identity.requireStillNamed()
             // The new header claims that the disk has everything it refers to. The file may have been copied here a
             // moment ago.
             guard files.sync(descriptor) == 0 else { throw .system("write", path) }
@@ -48,12 +46,9 @@ extension ProtectedFiles {
                 try keys.ask(.adopt(foreign.secret, header.fileClass, fileID: header.key.fileID), path).wrapped
             }
         } else {
-            guard try isUnfinished(file) else { return false }
+            guard try file.headers().mayBeHalfAdopted else { return false }
             do throws(DataProtectionError) {
-                let sealed = sealed(file, mayWrite: true)
-                try sealed.rewrap(.continuing, isStillRight: requireStillNamed) {
-                    (header) throws(DataProtectionError) in header.key
-                }
+                try sealed(file, mayWrite: true).rewrap(.continuing, isStillRight: requireStillNamed, \.key)
             } catch {
                 // The file belongs to this keychain, and a restore cannot help against a lock.
                 guard error.code == .locked else { throw error }
@@ -105,9 +100,7 @@ extension ProtectedFiles {
         let new = try Replacement(of: target, mode: 0o600, files)
         try copyBytes(of: shared, to: new, progress)
         if let (header, fileKey) = adopted {
-            for slot in FileFormat.slotOffsets.indices {
-                try write(header, to: new.descriptor, slot: slot, fileKey, target)
-            }
+            try HeaderWriter(file: new.descriptor, path: target, fileKey: fileKey, files: files).writePage(header)
         }
         try new.takeWhatIsHarmless(of: shared.file)
         try new.takeTimes(of: shared.file)
@@ -127,7 +120,7 @@ extension ProtectedFiles {
     ) throws(DataProtectionError) -> (FileHeader, KeyMaterial)? {
         guard let foreign = try foreignKey(of: file, with: key) else { return nil }
         // The caller holds the lock that keeps others from writing.
-        var header = try sealed(file, key: foreign.key).current(.continuing, isLocked: true).0.header
+        var header = try sealed(file, key: foreign.key).current(.continuing, isLocked: true).version.header
         header.key = try keys.ask(
             .adopt(foreign.secret, header.fileClass, fileID: header.key.fileID), file.path
         ).wrapped
@@ -156,19 +149,6 @@ extension ProtectedFiles {
         return (key, secret)
     }
 
-    /// Whether an interrupted call has changed one copy of the header.
-    ///
-    /// The file belongs to this keychain then, and the other copy is broken or still under the key of the former
-    /// keychain.
-    private func isUnfinished(_ file: borrowing OpenFile) throws(DataProtectionError) -> Bool {
-        let page = try file.firstPage()
-        let result = Result { () throws(FileFormatError) in try FileHeader.inFirstPage(page) }
-        guard let pair = try? result.get(), pair.newest.claimed.isDurable,
-            FileHeader.intactCopies(in: page) != [true, true]
-        else { return false }
-        return pair.former?.claimed.key.storeID != pair.newest.claimed.key.storeID
-    }
-
     /// Whether a key belongs to this keychain, which has a class key for it.
     private func isOwn(_ key: WrappedFileKey, _ path: String) throws(DataProtectionError) -> Bool {
         do throws(DataProtectionError) {
@@ -181,16 +161,5 @@ extension ProtectedFiles {
             default: throw error
             }
         }
-    }
-
-    private func write(
-        _ header: FileHeader, to descriptor: Int32, slot: Int, _ fileKey: KeyMaterial, _ path: String
-    ) throws(DataProtectionError) {
-        let result = header.encoded(fileKey: fileKey, slot: slot).withUnsafeBytes { bytes in
-            Result { () throws(DataProtectionError) in
-                try files.writeAll(bytes, to: descriptor, at: UInt64(FileFormat.slotOffsets[slot]), path)
-            }
-        }
-        try result.get()
     }
 }

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import KeychainCrypto
 internal import KeychainSystem
+internal import SealedFiles
 
 /// A protected file that is kept from being written to while this exists.
 ///
@@ -38,19 +39,16 @@ struct SharedFile: ~Copyable {
     /// The header, which is not verified.
     ///
     /// - Throws: `.truncated` if the file lacks bytes that the header counts: a copy of it would replace a whole one.
+    ///   A file with bytes behind its end has all of its content, and is copied.
     func header() throws(DataProtectionError) -> UnverifiedFileHeader {
-        let header = try file.header()
-        // A header that was written before a crash may refer to bytes that never came to the disk. The other header
-        // counts then.
-        let page = try file.firstPage()
-        let former = (try? Result { () throws(FileFormatError) in try FileHeader.inFirstPage(page) }.get())?.former
-        let isBaseThere = !header.claimed.isDurable && (former?.claimed.storedSize).map { $0 <= file.size } ?? false
-        guard header.claimed.storedSize <= file.size || isBaseThere else {
-            throw DataProtectionError(
-                .truncated, file.path,
-                "\(header.claimed.storedSize - file.size) bytes of the file are missing at its end")
+        let pair = try file.headers()
+        let judgement = HeaderJudgement<DataProtectionError>(
+            newest: pair.newest.claimed, former: pair.former?.claimed, mark: nil, size: file.size
+        ) { _ in nil }
+        if case .damaged(_, .size(.missing(let count))) = judgement {
+            throw DataProtectionError(.size(.missing(count)), file.path)
         }
-        return header
+        return pair.newest
     }
 
     /// Makes sure that the file has not changed since it was opened.

@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import KeychainSystem
+internal import SealedFiles
 
 /// Extended attributes (xattr(7)) of an open file or of a directory.
 enum ExtendedAttributes {

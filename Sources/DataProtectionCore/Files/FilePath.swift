@@ -1,15 +1,9 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import KeychainSystem
+internal import SealedFiles
 
 extension FilePath {
-    /// The number of bytes of an open file.
-    static func size(of file: Int32, _ path: String) throws(DataProtectionError) -> UInt64 {
-        var status = stat()
-        guard fstat(file, &status) == 0 else { throw .system("read", path) }
-        return UInt64(max(0, status.st_size))
-    }
-
     /// The path that a URL names.
     ///
     /// - Throws: `.unsupportedFile` for a URL that names no file.

@@ -2,6 +2,7 @@ package import FoundationEssentials
 internal import Glibc
 internal import KeychainCrypto
 internal import KeychainSystem
+package import SealedFiles
 
 /// The file that one of Foundation's functions was told to read or write. It need not exist.
 package struct NamedFile {

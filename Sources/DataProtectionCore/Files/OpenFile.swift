@@ -2,6 +2,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import KeychainCrypto
 internal import KeychainSystem
+internal import SealedFiles
 
 /// A regular file that is open, with its status at the moment of opening.
 struct OpenFile: ~Copyable {
@@ -57,13 +58,7 @@ struct OpenFile: ~Copyable {
     var size: UInt64 { UInt64(max(0, status.st_size)) }
 
     /// The first page, or the part of it that the file has.
-    func firstPage() throws(DataProtectionError) -> Data {
-        var page = Data(count: FileFormat.headerByteCount)
-        let result = page.withUnsafeMutableBytes { bytes in
-            Result { () throws(DataProtectionError) in try bytes.fill(from: descriptor, at: 0, path) }
-        }
-        return page.prefix(try result.get())
-    }
+    func firstPage() throws(DataProtectionError) -> Data { try FileHeader.firstPage(of: descriptor, path) }
 
     /// Whether the file is protected.
     func isProtected() throws(DataProtectionError) -> Bool {
@@ -71,25 +66,17 @@ struct OpenFile: ~Copyable {
         try firstPage().withUnsafeBytes(FileFormat.isProtected)
     }
 
-    /// The newest header, which is not verified yet.
-    func header() throws(DataProtectionError) -> UnverifiedFileHeader {
+    /// The newest header and the one in the other slot, which are not verified yet.
+    func headers() throws(DataProtectionError) -> FileHeaderPair {
         let page = try firstPage()
-        do throws(FileFormatError) {
-            return try FileHeader.newest(in: page)
-        } catch {
-            throw DataProtectionError(error, path)
-        }
+        return try withFormatErrors(path) { () throws(FileFormatError) in try FileHeader.inFirstPage(page) }
     }
 
-    /// Whether both slots have an intact header. The two may differ.
-    func hasBothHeaders() throws(DataProtectionError) -> Bool {
-        let page = try firstPage()
-        do throws(FileFormatError) {
-            return try FileHeader.inFirstPage(page).areBothWhole
-        } catch {
-            throw DataProtectionError(error, path)
-        }
-    }
+    /// The newest header, which is not verified yet.
+    func header() throws(DataProtectionError) -> UnverifiedFileHeader { try headers().newest }
+
+    /// Tells the kernel that the file will be read from its beginning to its end.
+    func willBeRead() { if size > 1 << 20 { posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL) } }
 
     /// Waits until no other program writes to the file, and keeps others from writing (docs/file-format.md, "Several
     /// programs").
@@ -112,9 +99,18 @@ struct FileIdentity {
     fileprivate let status: stat
 
     /// Whether the path still leads to this file.
-    func isStillNamed() -> Bool {
+    private func isStillNamed() -> Bool {
         var named = stat()
         return stat(path, &named) == 0 && named.st_ino == status.st_ino && named.st_dev == status.st_dev
+    }
+
+    /// Makes sure that the path still leads to this file.
+    ///
+    /// - Throws: `.changedMeanwhile`.
+    func requireStillNamed() throws(DataProtectionError) {
+        guard !isStillNamed() else { return }
+        throw DataProtectionError(
+            .changedMeanwhile, path, "another program has replaced the file meanwhile; nothing was changed")
     }
 
     /// Whether the path still leads to this file, and the file was not touched.

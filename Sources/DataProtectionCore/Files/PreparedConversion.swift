@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SealedFiles
 
 /// A file that is encrypted or decrypted already, beside the file whose place it is to take.
 final class PreparedConversion {

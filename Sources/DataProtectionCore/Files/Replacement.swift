@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import KeychainSystem
+internal import SealedFiles
 internal import Synchronization
 
 /// A new file that takes the place of another file, whole or not at all.

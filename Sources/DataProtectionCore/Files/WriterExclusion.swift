@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import KeychainSystem
+internal import SealedFiles
 
 /// Keeps other programs from writing to a file that is about to be replaced. Their later writes would be lost, even
 /// with a sync.

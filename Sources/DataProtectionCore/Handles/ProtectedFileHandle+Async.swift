@@ -1,5 +1,6 @@
 public import FoundationEssentials
 internal import KeychainClient
+public import SealedFiles
 
 /// Calls for tasks.
 ///

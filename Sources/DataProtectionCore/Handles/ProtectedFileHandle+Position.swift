@@ -1,4 +1,5 @@
 public import FoundationEssentials
+public import SealedFiles
 internal import Synchronization
 
 /// Calls that go on where the last one ended, with the names of Foundation's `FileHandle`.

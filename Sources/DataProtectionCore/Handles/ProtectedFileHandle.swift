@@ -3,6 +3,7 @@ internal import Glibc
 internal import KeychainCrypto
 internal import KeychainModel
 internal import KeychainSystem
+public import SealedFiles
 internal import Synchronization
 
 /// A protected file that is open: parts of it are read and changed, while the keychain is locked and unlocked.
@@ -20,6 +21,7 @@ internal import Synchronization
 /// |---|---|
 /// | ``FileProtection/complete`` | every call throws `.locked` until the unlock; then the handle works again |
 /// | ``FileProtection/completeUnlessOpen`` | the handle works until it is closed |
+/// | ``FileProtection/completeWhenUserInactive`` | the handle works for the time after a lock, and then as in class A |
 /// | the others | the handle works |
 ///
 /// In class A, a call that had begun before the lock may go on for ten seconds, and bytes that were written before it
@@ -76,7 +78,7 @@ public final class ProtectedFileHandle: Sendable {
     /// - Throws: `.locked` while the keychain is locked and the class forbids it; `.system` with `EBADF` after
     ///   `close()`.
     public var length: UInt64 {
-        get throws(DataProtectionError) { try file.current().0.header.length }
+        get throws(DataProtectionError) { try file.current().version.header.length }
     }
 
     /// The class of the file, which another program may change while the file is open.
@@ -84,11 +86,11 @@ public final class ProtectedFileHandle: Sendable {
     /// - Throws: `.locked` while the keychain is locked and the class forbids it; `.system` with `EBADF` after
     ///   `close()`.
     public var protection: FileProtection {
-        get throws(DataProtectionError) { FileProtection(try file.current().0.header.fileClass) }
+        get throws(DataProtectionError) { FileProtection(try file.current().version.header.fileClass) }
     }
 
     /// Whether this process has the key of the file at the moment.
-    package var hasKey: Bool { file.hasKey }
+    package var hasKey: Bool { file.lease.hasKey }
 
     // MARK: Reading
 
@@ -123,18 +125,9 @@ public final class ProtectedFileHandle: Sendable {
         precondition(count >= 0, "a negative number of bytes")
         let length = try length
         let count = Int(min(UInt64(count), length - min(offset, length)))
-        guard count > 0 else { return Data() }
-        guard let bytes = malloc(count) else { throw .system("read into memory", path, errno: ENOMEM) }
-        let target = UnsafeMutableRawBufferPointer(start: bytes, count: count)
-        do throws(DataProtectionError) {
-            let read = try file.read(at: offset, into: target)
-            return Data(bytesNoCopy: bytes, count: read, deallocator: .free)
-        } catch {
-            // Some parts may have been decrypted already.
-            ckeychain_erase(bytes, count)
-            free(bytes)
-            throw error
-        }
+        return try Data.content(ofAtMost: count, path) { (target) throws(DataProtectionError) in
+            try file.read(at: offset, into: target)
+        } ?? Data()
     }
 
     // MARK: Writing
@@ -203,7 +196,7 @@ public final class ProtectedFileHandle: Sendable {
         _ write: (UnsafeRawBufferPointer, UInt64, SealedFile.Access) throws(DataProtectionError) -> Void
     ) throws(DataProtectionError) {
         guard file.mayWrite else { throw .system("write", path, errno: EBADF) }
-        try file.duringLongCall { () throws(DataProtectionError) in try writeBatches(bytes, from: offset, write) }
+        try file.lease.duringLongCall { () throws(DataProtectionError) in try writeBatches(bytes, from: offset, write) }
     }
 
     private func writeBatches(
@@ -290,13 +283,5 @@ public final class ProtectedFileHandle: Sendable {
     public func closeWithoutWaiting() {
         file.close()
         openFiles.remove(ObjectIdentifier(file))
-    }
-}
-
-extension Data {
-    func withBytes<R>(
-        _ body: (UnsafeRawBufferPointer) throws(DataProtectionError) -> R
-    ) throws(DataProtectionError) -> R {
-        try withUnsafeBytes { bytes in Result { () throws(DataProtectionError) in try body(bytes) } }.get()
     }
 }

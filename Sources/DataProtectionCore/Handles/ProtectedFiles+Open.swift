@@ -3,6 +3,7 @@ internal import Glibc
 internal import KeychainCrypto
 internal import KeychainModel
 internal import KeychainSystem
+public import SealedFiles
 
 extension ProtectedFiles {
     /// The purpose for which a file is opened.
@@ -123,7 +124,10 @@ extension ProtectedFiles {
         let environment = environment(open.gate)
         let key = OpenFileKey(
             try KeyMaterial(made.key, path), fileID: made.wrapped.fileID, bootID: environment.bootID)
-        try SealedFile.writeFirstPage(of: made.wrapped, key, chunkBits, to: new.descriptor, path, files)
+        let header = FileHeader(
+            key: made.wrapped, chunkBits: chunkBits, isChangedInPlace: true, length: 0,
+            storedSize: UInt64(FileFormat.headerByteCount), writeCount: 0, root: nil, usedPages: 0)
+        try HeaderWriter(file: new.descriptor, path: path, fileKey: key.fileKey, files: files).writePage(header)
         let descriptor = SealedFile.Descriptor(try new.duplicate(), mayWrite: true, mustClose: true)
         let sealed = SealedFile(descriptor, path, environment, key: key)
         let handle = ProtectedFileHandle(
@@ -155,25 +159,5 @@ extension FilePath {
         let duplicate = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         guard duplicate >= 0 else { throw .system("open", path) }
         return duplicate
-    }
-}
-
-extension SealedFile {
-    /// Writes the header of a file without content that will be changed in place.
-    fileprivate static func writeFirstPage(
-        of wrapped: WrappedFileKey, _ key: OpenFileKey, _ chunkBits: UInt8, to file: Int32, _ path: String,
-        _ files: any FileSystem
-    ) throws(DataProtectionError) {
-        let header = FileHeader(
-            key: wrapped, chunkBits: chunkBits, isChangedInPlace: true, length: 0,
-            storedSize: UInt64(FileFormat.headerByteCount), writeCount: 0, root: nil, usedPages: 0)
-        var page = Data(count: FileFormat.headerByteCount)
-        for (number, offset) in FileFormat.slotOffsets.enumerated() {
-            let slot = header.encoded(fileKey: key.fileKey, slot: number)
-            page.replaceSubrange(offset..<(offset + slot.count), with: slot)
-        }
-        try page.withUnsafeBytes { bytes in
-            Result { () throws(DataProtectionError) in try files.writeAll(bytes, to: file, at: 0, path) }
-        }.get()
     }
 }

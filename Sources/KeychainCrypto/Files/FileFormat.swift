@@ -11,7 +11,7 @@ package enum FileFormat {
     /// Where a slot says which of the two it is.
     static let slotNumberOffset = 15
     package static let magic: [UInt8] = [0x89, 0x4b, 0x43, 0x46, 0x0d, 0x0a, 0x1a, 0x0a]
-    static let newestVersion: UInt16 = 2
+    package static let newestVersion: UInt16 = 2
     static let suite: UInt8 = 1
     /// log2 of the chunk sizes that there are: 4 KiB to 1 MiB.
     package static let chunkBits: ClosedRange<UInt8> = 12...20

@@ -33,4 +33,27 @@ extension Keybag {
         if let result = try keys.withKey(.file(fileClass.source), generation: generation, use) { return result }
         return try withRetiredKey(fileClass.source, generation: generation, from: keys, use)
     }
+
+    /// A blob of the kernel's keyring has room for the keys of as many generations.
+    private static let mostInactiveGenerations = 24
+
+    /// The keys of the file class "when user inactive": of the newest generations, in use and retired.
+    ///
+    /// - Parameter keys: The keys in use of the tier "when unlocked".
+    package func inactiveKeys(from keys: KeySet) throws(KeychainError) -> KeySet {
+        let fileClass = FileClass.completeWhenUserInactive
+        let made = try KeySet()
+        let generations = (retired + entries).filter { $0.key == .file(fileClass.source) }.map(\.generation)
+        for generation in generations.suffix(Self.mostInactiveGenerations).reversed() {
+            do throws(KeychainError) {
+                _ = try withFileClassKey(fileClass, generation: generation, from: keys) { key throws(KeychainError) in
+                    try made.add(.file(fileClass), generation: generation) { $0.copyMemory(from: key) }
+                }
+            } catch  where error.code == .decode {
+                // A retired key that does not open matters to its files, and to older keys, which open by way of it.
+                break
+            }
+        }
+        return made
+    }
 }

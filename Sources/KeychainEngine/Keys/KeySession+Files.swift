@@ -12,6 +12,9 @@ extension KeySession {
     ) throws(KeychainError) -> R {
         // A missing key is reported as missing in every state of the lock.
         try requireFileKey(fileClass, generation: generation)
+        if fileClass.tier == .whenUserInactive, let set = try set(of: fileClass.tier) {
+            if let result = try set.withKey(.file(fileClass), generation: generation, body) { return result }
+        }
         if let set = try set(of: fileClass.source.tier) {
             let result = try snapshot.bag.withFileClassKey(fileClass, generation: generation, from: set, body)
             if let result { return result }

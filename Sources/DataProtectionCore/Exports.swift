@@ -1,0 +1,2 @@
+// The errors of files.
+@_exported public import SealedFiles

@@ -1,0 +1,43 @@
+internal import Glibc
+package import KeychainSystem
+
+extension UnsafeMutableRawBufferPointer {
+    /// Reads from a place in a file until this is full or the file ends.
+    ///
+    /// - Returns: The number of bytes that were read.
+    package func fill(from file: Int32, at offset: UInt64, _ path: String) throws(DataProtectionError) -> Int {
+        var count = 0
+        while count < self.count {
+            let read = pread(file, baseAddress! + count, self.count - count, off_t(offset) + off_t(count))
+            if read < 0 && errno == EINTR { continue }
+            guard read >= 0 else { throw .system("read", path) }
+            if read == 0 { break }
+            count += read
+        }
+        return count
+    }
+}
+
+extension FileSystem {
+    package func writeAll(
+        _ bytes: UnsafeRawBufferPointer, to file: Int32, at offset: UInt64, _ path: String
+    ) throws(DataProtectionError) {
+        var count = 0
+        while count < bytes.count {
+            let written = write(
+                UnsafeRawBufferPointer(rebasing: bytes[count...]), to: file, at: Int(offset) + count)
+            if written < 0 && errno == EINTR { continue }
+            guard written > 0 else { throw .system("write", path, errno: written == 0 ? EIO : errno) }
+            count += written
+        }
+    }
+}
+
+extension FilePath {
+    /// The number of bytes of an open file.
+    package static func size(of file: Int32, _ path: String) throws(DataProtectionError) -> UInt64 {
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw .system("read", path) }
+        return UInt64(max(0, status.st_size))
+    }
+}
