@@ -126,17 +126,20 @@ extension PasscodeRequest {
             message.add(1, ifAny: policy.idleLimit.map { Int64($0) })
             message.add(2, policy.erasesAfterTenFailures)
             message.add(3, secret: passcode)
+            message.add(4, ifAny: policy.timeAfterLock.map { Int64($0) })
         }
     }
 
-    /// - Throws: `.parameter` for an idle limit that none can be.
+    /// - Throws: `.parameter` for times that no store can have.
     fileprivate static func setPolicy(
         _ message: MessageReader, _ tail: inout WireTail
     ) throws(KeychainError) -> PasscodeRequest {
         let idleLimit: Int64? = try message.value(1)
+        let timeAfterLock: Int64? = try message.value(4)
         let policy = PasscodePolicy(
-            idleLimit: idleLimit.map { Int($0) }, erasesAfterTenFailures: try message.value(2) ?? false)
-        if let limit = policy.idleLimit, !PasscodePolicy.idleLimits.contains(limit) { throw .invalidIdleLimit }
+            idleLimit: idleLimit.map { Int($0) }, erasesAfterTenFailures: try message.value(2) ?? false,
+            timeAfterLock: timeAfterLock.map { Int($0) })
+        try policy.requireTimes()
         return .setPolicy(policy, passcode: try tail.takePasscode(message.value(3)))
     }
 }

@@ -196,7 +196,7 @@ import Testing
                 expectRefusal("keychaind", otherHost: true) { _ = try program.handle(request, from: .owner) }
             }
             #expect(try Data(contentsOf: keybag) == before)
-            #expect(program.keys.held.whenUnlocked(idleLimit: nil) == nil)
+            #expect(program.keys.held.whenUnlocked(PasscodePolicy()) == nil)
             let bag = try KeybagFile(program.configuration).load(deviceKey: program.keys.deviceKey)
             for tier in KeyTier.behindPasscode {
                 let name = program.keys.blobName(tier, bagGeneration: bag.generation)

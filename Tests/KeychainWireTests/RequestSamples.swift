@@ -65,7 +65,8 @@ enum RequestSamples {
             .passcode(.remove(old: SecretBytes(needles[0]))),
             .passcode(
                 .setPolicy(
-                    PasscodePolicy(idleLimit: 300, erasesAfterTenFailures: true), passcode: SecretBytes(needles[0]))),
+                    PasscodePolicy(idleLimit: 300, erasesAfterTenFailures: true, timeAfterLock: 86_400),
+                    passcode: SecretBytes(needles[0]))),
             .exportItems(ExportRequest(accessGroup: "group", start: .max, isMove: true)),
             .importItems(ImportRequest([item, item], isDryRun: true, isMove: true)),
             .removeMoved([ItemVersion(identifier: identifier, modified: 1.5)]),
@@ -103,7 +104,7 @@ enum RequestSamples {
             .transaction(TransactionRequest(steps: [])), .makeKey(AddRequest(.key)),
             .useKey(KeyUse(keyReference, .sign(digest: Data()))),
             .fileKey(.make(.always, fileID: identifier)), .fileKey(.open(bareWrappedFileKey)),
-            .fileKey(.rewrap(bareWrappedFileKey, .complete)), .authenticationStatus,
+            .fileKey(.rewrap(bareWrappedFileKey, .completeWhenUserInactive)), .authenticationStatus,
             .fileKey(.adopt(SecretBytes(fileKey), .always, fileID: identifier)),
             .backUpFileKeys(FileKeyBackupRequest(header: Data(count: 83), key: SecretBytes(fileKey))),
             .authenticated(AuthenticationProof(applicationPassword: SecretBytes("")), .authenticationStatus),
