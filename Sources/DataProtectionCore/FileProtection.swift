@@ -6,12 +6,13 @@ package import KeychainModel
 /// |---|---|---|
 /// | ``complete`` | while unlocked | while unlocked |
 /// | ``completeUnlessOpen`` | while unlocked | always |
+/// | ``completeWhenUserInactive`` | while unlocked, and for a time after a lock | as existing files open |
 /// | ``completeUntilFirstUserAuthentication`` | from the first unlock on | from the first unlock on |
 /// | ``always`` | always | always |
 ///
 /// "From the first unlock on" lasts until the system restarts. With a daemon it lasts until the daemon ends.
 ///
-/// A keychain without a passcode is never locked, and all four classes open at any time. The files are encrypted then,
+/// A keychain without a passcode is never locked, and all five classes open at any time. The files are encrypted then,
 /// but a person who has the device key reads them.
 ///
 /// ```swift
@@ -32,6 +33,12 @@ public enum FileProtection: String, Sendable, Hashable, CaseIterable {
     /// The content is confidential, and its author is unknown: any program that may write to the directory can make
     /// such a file.
     case completeUnlessOpen
+    /// Apple's class CX, `NSFileProtectionCompleteWhenUserInactive`: the file opens while the keychain is unlocked, and
+    /// for a time after a lock, which is ten minutes unless the keychain's policy says otherwise. Then it is closed like
+    /// a file of class A.
+    ///
+    /// Sleep, the end of the session and `keychainctl lock --now` end that time at once.
+    case completeWhenUserInactive
     /// Class C, `NSFileProtectionCompleteUntilFirstUserAuthentication`: the file opens from the first unlock on.
     ///
     /// It is the default. It protects a machine that is switched off, and not one that is locked.
@@ -48,6 +55,7 @@ extension FileProtection {
         switch self {
         case .complete: "complete"
         case .completeUnlessOpen: "complete-unless-open"
+        case .completeWhenUserInactive: "complete-when-user-inactive"
         case .completeUntilFirstUserAuthentication: "complete-until-first-user-authentication"
         case .always: "none"
         }
@@ -58,6 +66,7 @@ extension FileProtection {
             switch fileClass {
             case .complete: .complete
             case .completeUnlessOpen: .completeUnlessOpen
+            case .completeWhenUserInactive: .completeWhenUserInactive
             case .completeUntilFirstUserAuthentication: .completeUntilFirstUserAuthentication
             case .always: .always
             }
@@ -67,6 +76,7 @@ extension FileProtection {
         switch self {
         case .complete: .complete
         case .completeUnlessOpen: .completeUnlessOpen
+        case .completeWhenUserInactive: .completeWhenUserInactive
         case .completeUntilFirstUserAuthentication: .completeUntilFirstUserAuthentication
         case .always: .always
         }

@@ -178,12 +178,16 @@ package final class Connection: Sendable {
 
     private func openHandler() throws(KeychainError) -> any RequestHandler {
         try handler.cached { [self] () throws(KeychainError) in
-            if case .engine(let engine, _) = way { return engine }
+            let choose: @Sendable () throws(KeychainError) -> ChosenHost
+            switch way {
+            case .engine(let engine, _): return engine
+            case .choosing(let choice): choose = choice
+            }
             switch try host() {
-            case .daemon(let address): return SocketCarrier(address)
+            case .daemon(let address): return SocketCarrier(address, choice: choose)
             case .embedded(let location):
                 let reader = KeychainBiometry.provider.map { ProvidedReader($0) }
-                let engine = try Embedded.host.open(location, biometry: reader)
+                let engine = try Embedded.host.open(location, as: .embedded, biometry: reader)
                 ProcessExit.announce(to: engine)
                 return engine
             }

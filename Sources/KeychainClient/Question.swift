@@ -109,8 +109,13 @@ extension Question<Int> {
 
 extension Question<Bool> {
     /// Answered with false if something was not as it was seen, and nothing was changed.
-    package static func commit(_ request: TransactionRequest) -> Self {
-        Self(.transaction(request)) { if case .committed(let isDone) = $0 { isDone } else { nil } }
+    package static func commit(_ request: TransactionRequest) -> Self { committed(.transaction(request)) }
+
+    /// Answered with false if one of the items is another by now, and nothing was deleted.
+    package static func removeMoved(_ items: [ItemVersion]) -> Self { committed(.removeMoved(items)) }
+
+    private static func committed(_ request: Request) -> Self {
+        Self(request) { if case .committed(let isDone) = $0 { isDone } else { nil } }
     }
 }
 

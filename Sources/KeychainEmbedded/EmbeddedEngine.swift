@@ -17,17 +17,15 @@ final class EmbeddedEngine: EmbeddedHost {
     let prompter: any Prompter = SystemPrompter()
 
     func open(
-        _ location: StoreLocation, biometry: (any BiometryReader)?
+        _ location: StoreLocation, as host: StoreHost, biometry: (any BiometryReader)?
     ) throws(KeychainError) -> any RequestHandler {
-        try Engine(configuration(location, biometry))
+        var configuration = configuration(location, biometry)
+        configuration.host = host
+        return try Engine(configuration)
     }
 
-    func giveToDaemon(_ location: StoreLocation) throws(KeychainError) {
-        try StoreHandover(configuration(location)).giveToDaemon()
-    }
-
-    func takeFromDaemon(_ location: StoreLocation) throws(KeychainError) {
-        try StoreHandover(configuration(location)).takeFromDaemon()
+    func handOver(_ location: StoreLocation, from former: StoreHost?, to host: StoreHost) throws(KeychainError) {
+        try StoreHandover(configuration(location)).handOver(from: former, to: host)
     }
 
     func openForTest(

@@ -87,7 +87,8 @@ extension ChangeFeed {
         case (.delete(let query), _): note(.delete(query), from: caller)
         case (.transaction(let request), .committed(true)): for step in request.steps { note(step, from: caller) }
         case (.importItems(let request), _) where !request.isDryRun: note(ItemClass.stored, in: nil)
-        case (.passcode(.remove), _), (.expiredItems, .deleted): note(ItemClass.stored, in: nil)
+        case (.passcode(.remove), _), (.expiredItems, .deleted), (.removeMoved, .committed(true)):
+            note(ItemClass.stored, in: nil)
         default: break
         }
     }

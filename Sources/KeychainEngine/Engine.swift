@@ -177,6 +177,11 @@ package final class Engine: RequestHandler {
                 return .exported(try withReadItems(attempt) { try $0.export(request) })
             case .importItems(let request):
                 return .imported(try withItems(attempt) { try $0.merge(request) })
+            case .removeMoved(let items):
+                let isDone = try withItems(attempt) { try $0.remove(moved: items) }
+                // A store that all items have left may never be opened again, and its log would have them.
+                if configuration.host.isMoving { try store.emptyLog(waits: true) }
+                return .committed(isDone)
             case .giveUpStore: try giveUp()
             case .fileKey(let request): return .fileKey(try fileKey(request, attempt.isLast))
             case .backUpFileKeys(let request):
@@ -286,8 +291,8 @@ package final class Engine: RequestHandler {
         guard configuration.host.isDaemon else {
             throw KeychainError(.unimplemented, message: "only a daemon has a store to give up")
         }
-        // The system's store stays where it is. Its programs choose their host anew.
-        if configuration.host == .system { possession.withLock { $0 = nil } } else { try giveMarkUp() }
+        // The system's store stays where it is, and its programs choose their host anew. A move ends by itself.
+        if configuration.host == .user { try giveMarkUp() } else { possession.withLock { $0 = nil } }
         keys.withdraw()
         emptyLog()
     }

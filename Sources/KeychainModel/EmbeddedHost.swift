@@ -7,14 +7,15 @@ package protocol EmbeddedHost: AnyObject, Sendable {
     /// For the whole process, so that two questions are asked one after the other.
     var prompter: any Prompter { get }
 
-    /// - Parameter biometry: The reader of fingers or faces; nil: fprintd's.
-    func open(_ location: StoreLocation, biometry: (any BiometryReader)?) throws(KeychainError) -> any RequestHandler
+    /// - Parameters:
+    ///   - host: The present word of the store's mark. Unless it is ``StoreHost/embedded``, every other process is kept out.
+    ///   - biometry: The reader of fingers or faces; nil: fprintd's.
+    func open(
+        _ location: StoreLocation, as host: StoreHost, biometry: (any BiometryReader)?
+    ) throws(KeychainError) -> any RequestHandler
 
-    /// Gives the store to this user's daemon.
-    func giveToDaemon(_ location: StoreLocation) throws(KeychainError)
-
-    /// Takes it back from one that does not run.
-    func takeFromDaemon(_ location: StoreLocation) throws(KeychainError)
+    /// Gives a store to another host, as `StoreHandover` does.
+    func handOver(_ location: StoreLocation, from former: StoreHost?, to host: StoreHost) throws(KeychainError)
 
     /// Opens a store for a test: nothing is forced to the disk, passcodes take no time, and the keys stay in this process.
     func openForTest(

@@ -4,10 +4,14 @@ package struct ExportRequest: Sendable, Hashable {
     package var accessGroup: String?
     /// Where the part begins: 1, and then ``ExportedPart/next`` of the part before.
     package var start: Int64
+    /// Whether another host on this machine gets the items: then those of this device are among them, and those that ask for
+    /// authentication, with a proof.
+    package var isMove: Bool
 
-    package init(accessGroup: String? = nil, start: Int64 = 1) {
+    package init(accessGroup: String? = nil, start: Int64 = 1, isMove: Bool = false) {
         self.accessGroup = accessGroup
         self.start = start
+        self.isMove = isMove
     }
 }
 
@@ -18,6 +22,8 @@ package struct ExportedPart: Sendable {
     package var leftOut = LeftOut()
     /// nil: this was the last part.
     package var next: Int64?
+    /// In a move: whether there ever were files under the store's keys, which do not go along.
+    package var hasFiles = false
 
     package init() {}
 
@@ -29,7 +35,7 @@ package struct ExportedPart: Sendable {
 package struct LeftOut: Sendable, Hashable {
     /// Their protection says that they never leave this device.
     package var thisDeviceOnly = 0
-    /// Their access control asks for authentication, and an export cannot ask.
+    /// Their access control asks for authentication, and an export cannot ask. In a move: it is impossible by now.
     package var constrained = 0
     /// They stand for keys of a token.
     package var ofTokens = 0

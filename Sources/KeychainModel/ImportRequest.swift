@@ -4,13 +4,16 @@ package struct ImportRequest: Sendable {
     package var items: [Item]
     /// Whether the reply only names the outcome for each item.
     package var isDryRun: Bool
+    /// Whether the items come from another host on this machine: see ``ExportRequest/isMove``.
+    package var isMove: Bool
 
     /// A larger import goes in several requests: all of one are in memory, and in one transaction.
     package static let mostItems = 10_000
 
-    package init(_ items: [Item], isDryRun: Bool = false) {
+    package init(_ items: [Item], isDryRun: Bool = false, isMove: Bool = false) {
         self.items = items
         self.isDryRun = isDryRun
+        self.isMove = isMove
     }
 }
 

@@ -8,13 +8,18 @@ extension Item {
 
     /// Why no keychain can have exported this item; nil: it can be imported.
     package var flaw: String? {
+        if accessControl.protection.isThisDeviceOnly { return "it never leaves its device" }
+        if accessControl.isConstrained { return "it asks for authentication" }
+        return flawInMove
+    }
+
+    /// Why no other host on this machine can have given this item away; nil: it can be taken.
+    package var flawInMove: String? {
         let table = AttributeTable.table(for: itemClass)
         if !ItemClass.stored.contains(itemClass) { return "\(itemClass.title) has no row of its own" }
         if accessGroup.isEmpty || accessGroup == Caller.tokenGroup { return "nothing can be in its access group" }
         // A date of modification far ahead would win over every later change.
         if ![created, modified].allSatisfy(Self.dates.contains) { return "one of its dates is none" }
-        if accessControl.protection.isThisDeviceOnly { return "it never leaves its device" }
-        if accessControl.isConstrained { return "it asks for authentication" }
         if isOfToken { return "it belongs to a token" }
         if Set(attributes.entries.map(\.attribute)).count < attributes.count { return "an attribute is there twice" }
         for (attribute, value) in attributes.entries where table[attribute]?.kind.coerce(value) != value {

@@ -39,6 +39,10 @@ package struct LockStatus: Sendable, Hashable {
     package var isLocking: Bool
     /// Calls that had begun before the last lock may go on.
     package var isWithinGrace: Bool
+    /// Seconds for which files of the class "when user inactive" stay open after a lock.
+    package var timeAfterLock: Int
+    /// The seconds that are left of that time, rounded up; nil: the store is unlocked, or the time is over.
+    package var timeLeftAfterLock: Int?
 
     /// How long calls in progress may go on after a lock that leaves them time (docs/key-hierarchy.md, "Lock and unlock").
     package static let graceLength = Duration.seconds(10)
@@ -50,7 +54,8 @@ package struct LockStatus: Sendable, Hashable {
     package init(
         state: LockState, hasPasscode: Bool, keyPlace: KeyPlace, isWatched: Bool, idleLimit: Int?,
         erasesAfterTenFailures: Bool, failedAttempts: Int, secondsUntilNextAttempt: Double, isRekeying: Bool,
-        epoch: UInt64, isLocking: Bool = false, isWithinGrace: Bool = false
+        epoch: UInt64, isLocking: Bool = false, isWithinGrace: Bool = false,
+        timeAfterLock: Int = PasscodePolicy.usualTimeAfterLock, timeLeftAfterLock: Int? = nil
     ) {
         self.state = state
         self.hasPasscode = hasPasscode
@@ -64,6 +69,18 @@ package struct LockStatus: Sendable, Hashable {
         self.epoch = epoch
         self.isLocking = isLocking
         self.isWithinGrace = isWithinGrace
+        self.timeAfterLock = timeAfterLock
+        self.timeLeftAfterLock = timeLeftAfterLock
+    }
+}
+
+extension LockStatus {
+    /// The classes whose open files are closed now.
+    package var closedClasses: [FileClass] {
+        FileClass.allCases.filter { fileClass in
+            fileClass.closesWithLock && state != .unlocked
+                && !(fileClass.tier == .whenUserInactive && timeLeftAfterLock != nil)
+        }
     }
 }
 
@@ -91,13 +108,28 @@ package struct PasscodePolicy: Sendable, Hashable {
     /// Seconds; nil: the store does not lock itself for lack of use.
     package var idleLimit: Int?
     package var erasesAfterTenFailures: Bool
+    /// Seconds for which files of the class "when user inactive" stay open after a lock. nil: the usual time; in a
+    /// request, the present one.
+    package var timeAfterLock: Int?
 
     /// The possible idle limits, in seconds: up to a leap year.
     package static let idleLimits = 1...(366 * 24 * 3600)
+    /// The possible times after a lock, in seconds: up to a day.
+    package static let timesAfterLock = 0...(24 * 3600)
+    package static let usualTimeAfterLock = 600
 
-    package init(idleLimit: Int? = nil, erasesAfterTenFailures: Bool = false) {
+    package init(idleLimit: Int? = nil, erasesAfterTenFailures: Bool = false, timeAfterLock: Int? = nil) {
         self.idleLimit = idleLimit
         self.erasesAfterTenFailures = erasesAfterTenFailures
+        self.timeAfterLock = timeAfterLock
+    }
+
+    package var secondsAfterLock: Int { timeAfterLock ?? Self.usualTimeAfterLock }
+
+    /// - Throws: `.parameter` for times that no store can have.
+    package func requireTimes() throws(KeychainError) {
+        if let idleLimit, !Self.idleLimits.contains(idleLimit) { throw .invalidIdleLimit }
+        if let timeAfterLock, !Self.timesAfterLock.contains(timeAfterLock) { throw .invalidTimeAfterLock }
     }
 }
 
@@ -114,6 +146,10 @@ extension KeychainError {
 
     package static var invalidIdleLimit: KeychainError {
         KeychainError(.parameter, message: "an idle limit is between a second and 366 days")
+    }
+
+    package static var invalidTimeAfterLock: KeychainError {
+        KeychainError(.parameter, message: "the time after a lock is at most a day")
     }
 }
 

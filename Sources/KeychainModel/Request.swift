@@ -33,6 +33,9 @@ package enum Request: Sendable {
     case renewLease
     case exportItems(ExportRequest)
     case importItems(ImportRequest)
+    /// Deletes items that another host has now, if each of them is still in this version. Answered with false: nothing was
+    /// deleted. The request is for the store's owner alone.
+    case removeMoved([ItemVersion])
     /// The daemon's store goes back to the programs themselves, and the daemon ends. The request is for the store's
     /// owner alone.
     case giveUpStore

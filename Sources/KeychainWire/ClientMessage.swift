@@ -54,6 +54,7 @@ extension ClientMessage {
             openFileKey, rewrapFileKey, authenticationStatus, endTicket, verifyBiometry
         case adoptFileKey = 29
         case backUpFileKeys, compact, transaction, removeExpired, makeKey, useKey, expiredItems, resolve
+        case removeMoved = 39
     }
 
     private static let idNumber = 1

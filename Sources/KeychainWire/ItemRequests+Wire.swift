@@ -197,10 +197,12 @@ extension ExportRequest: WireMessage {
     func write(to message: inout MessageWriter) {
         message.add(1, ifAny: accessGroup)
         message.add(2, start)
+        message.add(3, isMove)
     }
 
     init(_ message: MessageReader, _ tail: inout WireTail) throws(KeychainError) {
-        self.init(accessGroup: try message.value(1), start: try message.value(2) ?? 0)
+        self.init(
+            accessGroup: try message.value(1), start: try message.value(2) ?? 0, isMove: try message.value(3) ?? false)
     }
 }
 
@@ -208,11 +210,13 @@ extension ImportRequest: WireMessage {
     func write(to message: inout MessageWriter) {
         for item in items { message.add(1, message: item) }
         message.add(2, isDryRun)
+        message.add(3, isMove)
     }
 
     init(_ message: MessageReader, _ tail: inout WireTail) throws(KeychainError) {
         self.init(
-            try message.list(1, &tail, most: Self.mostItems, "items"), isDryRun: try message.value(2) ?? false)
+            try message.list(1, &tail, most: Self.mostItems, "items"), isDryRun: try message.value(2) ?? false,
+            isMove: try message.value(3) ?? false)
     }
 }
 
@@ -224,6 +228,7 @@ extension ExportedPart: WireMessage {
         message.add(3, count: leftOut.ofTokens)
         message.add(4, count: leftOut.unreadable)
         message.add(5, ifAny: next)
+        message.add(6, hasFiles)
     }
 
     init(_ message: MessageReader, _ tail: inout WireTail) throws(KeychainError) {
@@ -233,5 +238,6 @@ extension ExportedPart: WireMessage {
         leftOut.ofTokens = try message.count(3)
         leftOut.unreadable = try message.count(4)
         next = try message.value(5)
+        hasFiles = try message.value(6) ?? false
     }
 }

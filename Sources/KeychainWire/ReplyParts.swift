@@ -78,6 +78,7 @@ extension Reply {
             whole.items += more.items
             whole.leftOut += more.leftOut
             whole.next = more.next
+            whole.hasFiles = more.hasFiles
             self = .exported(whole)
         case .added, .resolved, .deleted, .committed, .keyResult, .expired, .done, .status, .checked, .lockStatus,
             .rekeyed,

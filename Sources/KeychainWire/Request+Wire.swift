@@ -28,6 +28,7 @@ extension Request {
         case .renewLease: .renewLease
         case .exportItems: .exportItems
         case .importItems: .importItems
+        case .removeMoved: .removeMoved
         case .giveUpStore: .giveUpStore
         case .fileKey(.make): .makeFileKey
         case .fileKey(.open): .openFileKey
@@ -55,6 +56,7 @@ extension Request {
         case .passcode(let request): request.write(to: &message)
         case .exportItems(let request): request.write(to: &message)
         case .importItems(let request): request.write(to: &message)
+        case .removeMoved(let items): for item in items { message.add(1, message: item) }
         case .fileKey(let request): request.write(to: &message)
         case .backUpFileKeys(let request): request.write(to: &message)
         case .endTicket(let ticket): ticket.write(to: &message)
@@ -97,6 +99,8 @@ extension Request {
         case .renewLease: self = .renewLease
         case .exportItems: self = .exportItems(try ExportRequest(message, &tail))
         case .importItems: self = .importItems(try ImportRequest(message, &tail))
+        case .removeMoved:
+            self = .removeMoved(try message.list(1, &tail, most: ImportRequest.mostItems, "items"))
         case .giveUpStore: self = .giveUpStore
         case .makeFileKey: self = .fileKey(try .make(message))
         case .openFileKey: self = .fileKey(.open(try WrappedFileKey(message, &tail)))
@@ -122,17 +126,20 @@ extension PasscodeRequest {
             message.add(1, ifAny: policy.idleLimit.map { Int64($0) })
             message.add(2, policy.erasesAfterTenFailures)
             message.add(3, secret: passcode)
+            message.add(4, ifAny: policy.timeAfterLock.map { Int64($0) })
         }
     }
 
-    /// - Throws: `.parameter` for an idle limit that none can be.
+    /// - Throws: `.parameter` for times that no store can have.
     fileprivate static func setPolicy(
         _ message: MessageReader, _ tail: inout WireTail
     ) throws(KeychainError) -> PasscodeRequest {
         let idleLimit: Int64? = try message.value(1)
+        let timeAfterLock: Int64? = try message.value(4)
         let policy = PasscodePolicy(
-            idleLimit: idleLimit.map { Int($0) }, erasesAfterTenFailures: try message.value(2) ?? false)
-        if let limit = policy.idleLimit, !PasscodePolicy.idleLimits.contains(limit) { throw .invalidIdleLimit }
+            idleLimit: idleLimit.map { Int($0) }, erasesAfterTenFailures: try message.value(2) ?? false,
+            timeAfterLock: timeAfterLock.map { Int($0) })
+        try policy.requireTimes()
         return .setPolicy(policy, passcode: try tail.takePasscode(message.value(3)))
     }
 }

@@ -17,17 +17,23 @@ extension LockStatus: WireMessage {
         message.add(10, epoch)
         message.add(11, isLocking)
         message.add(12, isWithinGrace)
+        message.add(13, ifAny: WireCount(timeAfterLock))
+        message.add(14, ifAny: timeLeftAfterLock.map { WireCount($0) })
     }
 
     init(_ message: MessageReader, _ tail: inout WireTail) throws(KeychainError) {
         let idleLimit: WireCount? = try message.value(5)
+        let timeAfterLock: WireCount? = try message.value(13)
+        let timeLeft: WireCount? = try message.value(14)
         self.init(
             state: try required(message.value(1)), hasPasscode: try message.value(2) ?? false,
             keyPlace: try required(message.value(3)), isWatched: try message.value(4) ?? false,
             idleLimit: idleLimit?.value, erasesAfterTenFailures: try message.value(6) ?? false,
             failedAttempts: try message.count(7), secondsUntilNextAttempt: try message.time(8) ?? 0,
             isRekeying: try message.value(9) ?? false, epoch: try message.value(10) ?? 0,
-            isLocking: try message.value(11) ?? false, isWithinGrace: try message.value(12) ?? false)
+            isLocking: try message.value(11) ?? false, isWithinGrace: try message.value(12) ?? false,
+            timeAfterLock: timeAfterLock?.value ?? PasscodePolicy.usualTimeAfterLock,
+            timeLeftAfterLock: timeLeft?.value)
     }
 }
 

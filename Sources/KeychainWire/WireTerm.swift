@@ -60,7 +60,9 @@ extension Protection: WireTerm {
 
 extension FileClass: WireTerm {
     static let termName = "file class"
-    static let terms: [Self] = [.complete, .completeUnlessOpen, .completeUntilFirstUserAuthentication, .always]
+    static let terms: [Self] = [
+        .complete, .completeUnlessOpen, .completeUntilFirstUserAuthentication, .always, .completeWhenUserInactive,
+    ]
 }
 
 extension ItemQuery.Synchronizable: WireTerm {

@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import KeychainCrypto
+internal import KeychainModel
 internal import KeychainSystem
 
 /// The state of the disk, as far as one open file knows it.
@@ -59,8 +60,8 @@ struct WritersMemory {
 
 /// The free pages of a file, as far as this process knows them.
 struct FreePages {
-    /// The slots of the version that the map is for.
-    private var slots: Data?
+    /// The version that the map is for.
+    private var version: FileVersion?
     private var map = PageMap.nothing
     /// Whether there may be space to give back: content was cut off or made zeros since the last sync, or not
     /// everything could be written.
@@ -68,30 +69,55 @@ struct FreePages {
     /// Whether the disk was full once. The file takes no more space than it has to from then on.
     var isDiskFull = false
 
-    /// Begins a new map if another program has written to the file, or if this is the first time.
-    mutating func begin(_ version: FileVersion) {
-        if slots == version.slots { return }
-        know(PageMap(end: max(version.header.storedSize, version.base?.storedSize ?? 0).pageCount), version)
+    private func isFor(_ other: FileVersion) -> Bool { version?.slots == other.slots }
+
+    /// Brings the map up to what other programs have written, or begins a new one.
+    ///
+    /// - Parameters:
+    ///   - reader: A reader of the version.
+    ///   - nodes: The nodes that the map is made of.
+    mutating func begin(_ version: FileVersion, _ reader: SealedFileReader, _ nodes: NodeCache) {
+        if isFor(version) { return }
+        if !follow(version, reader, nodes) { map = PageMap(end: version.endOfPages) }
+        self.version = version
+    }
+
+    /// - Returns: false if that cannot be told. A write needs no part of the file that does not open here.
+    private mutating func follow(_ version: FileVersion, _ reader: SealedFileReader, _ nodes: NodeCache) -> Bool {
+        guard let known = self.version, known.header.key.fileID == version.header.key.fileID,
+            map.end <= version.endOfPages, let change = try? reader.difference(from: known.header, nodes),
+            // After damage, other programs may have gone on from an older state, which this map knows nothing of.
+            change.new.allSatisfy({ $0.writeCount > known.header.writeCount })
+        else { return false }
+        for (place, entry, node) in change.nodes { nodes.keep(node, at: place, for: entry) }
+        var ofBase: [FileEntry]?
+        if let base = version.base, base != known.base {
+            guard let rest = try? reader.of(base).difference(from: version.header, nodes) else { return false }
+            ofBase = rest.new
+        }
+        map.follow(
+            change, ofBase: ofBase, baseWriteCount: version.base?.writeCount ?? 0, end: version.endOfPages)
+        return true
     }
 
     mutating func know(_ map: PageMap, _ version: FileVersion) {
         self.map = map
-        slots = version.slots
+        self.version = version
     }
 
     /// Goes on with a version that uses the same pages.
     mutating func follow(_ version: FileVersion, from former: FileVersion) {
-        if slots == former.slots { slots = version.slots }
+        if isFor(former) { self.version = version }
     }
 
     /// Frees the pages of the former base: the version is the base now.
     mutating func forgetBase(_ version: FileVersion) {
-        if slots == version.slots { map.forgetBase() }
+        if isFor(version) { map.forgetBase() }
     }
 
     /// Hands the map over. It is not copied, and nothing is known until ``know(_:_:)``.
     mutating func take() -> PageMap {
-        defer { (slots, map) = (nil, .nothing) }
+        defer { (version, map) = (nil, .nothing) }
         return map
     }
 

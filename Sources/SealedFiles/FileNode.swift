@@ -1,3 +1,4 @@
+internal import Glibc
 internal import KeychainCrypto
 internal import Synchronization
 
@@ -82,6 +83,18 @@ struct FileNode: Sendable {
         }
     }
 
+    /// The indices at which another node has other entries.
+    func changes(from other: FileNode) -> [Int] {
+        bytes.withUnsafeBytes { bytes in
+            other.bytes.withUnsafeBytes { other in
+                (0..<FileFormat.fanOut).filter { index in
+                    let start = index * FileEntry.byteCount
+                    return memcmp(bytes.baseAddress! + start, other.baseAddress! + start, FileEntry.byteCount) != 0
+                }
+            }
+        }
+    }
+
     /// The number of entries that are stored, which end with the last one that is no hole.
     var storedCount: Int {
         bytes.withUnsafeBytes { bytes in
@@ -124,6 +137,11 @@ package final class NodeCache: Sendable {
             if nodes.count >= Self.most && nodes[place] == nil { nodes.removeAll(keepingCapacity: true) }
             nodes[place] = Known(entry: entry, node: node)
         }
+    }
+
+    func copy(_ other: NodeCache) {
+        let known = other.nodes.withLock { $0 }
+        nodes.withLock { $0 = known }
     }
 
     func removeAll() { nodes.withLock { $0 = [:] } }

@@ -89,6 +89,9 @@ package final class FileVersion: Sendable {
         }
     }
 
+    /// The first page behind everything that the header or the base uses.
+    var endOfPages: UInt64 { max(header.storedSize, base?.storedSize ?? 0).pageCount }
+
     /// The slot of the next header. The base keeps its slot.
     var nextSlot: Int { header.isDurable ? 1 - slot : slot }
 
@@ -139,6 +142,8 @@ package final class OpenFileKey: Sendable {
     /// The mark of this start of the system in headers whose content was not forced to the disk.
     let bootMark: FileHeader.BootMark
     let nodes = NodeCache()
+    /// The nodes of the version that this process knows the free pages of.
+    let mappedNodes = NodeCache()
 
     package init(_ fileKey: KeyMaterial, fileID: UUID, bootID: UUID) {
         self.fileID = fileID

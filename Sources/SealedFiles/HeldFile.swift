@@ -131,16 +131,17 @@ struct HeldFile {
 
     /// Finds out which pages are free, if too many are unknown.
     private mutating func learnPages() throws(DataProtectionError) {
-        memory.pages.begin(version)
+        memory.pages.begin(version, reader, key.mappedNodes)
         if memory.pages.isSearchWorthwhile(version) { memory.pages.know(try searchPages(), version) }
     }
 
     private func searchPages() throws(DataProtectionError) -> PageMap {
         var used = PageSet()
         try reader.forEachEntry { used.insert($0.run) }
+        key.mappedNodes.copy(key.nodes)
         var waiting: [PageMap.Run] = []
         if let base = version.base, base != version.header {
-            try SealedFileReader(file, path, header: base, cipher: key.cipher).forEachEntry { entry in
+            try reader.of(base).forEachEntry { entry in
                 if !used.contains(entry.page) { waiting.append(entry.run) }
             }
         }

@@ -25,7 +25,9 @@ extension DataProtectionError {
         case .truncated: self.init(.truncated, path, "the end of the file is missing")
         case .tampered(let reason): self.init(.tampered, path, "the file was changed, or is damaged: \(reason)")
         case .newerFormat(let version):
-            self.init(.newerFormat, path, "it has format \(version), and this program knows format 1: update it")
+            self.init(
+                .newerFormat, path,
+                "it has format \(version), and this program knows format \(FileFormat.newestVersion): update it")
         }
     }
 }

@@ -134,6 +134,32 @@ struct PageMap {
     }
 }
 
+extension PageMap {
+    /// Takes account of what other programs have written.
+    ///
+    /// - Parameters:
+    ///   - change: The difference of the present tree from the one that the map is for.
+    ///   - ofBase: The entries that only the base has. `nil` means that it is the base of before.
+    mutating func follow(
+        _ change: SealedFileReader.Difference, ofBase: [FileEntry]?, baseWriteCount: UInt64, end: UInt64
+    ) {
+        let more = Run(page: self.end, count: Int(end - self.end))
+        self.end = end
+        put(more)
+        if ofBase != nil { forgetBase() }
+        for entry in change.left {
+            if ofBase == nil && entry.writeCount <= baseWriteCount { putAside(entry.run) } else { put(entry.run) }
+        }
+        for entry in ofBase ?? [] { putAside(entry.run) }
+        for run in (change.new + (ofBase ?? [])).map(\.run) {
+            for page in run.page..<(run.page + UInt64(run.count)) where free.contains(page) {
+                free.remove(Run(page: page, count: 1))
+                freeCount -= 1
+            }
+        }
+    }
+}
+
 /// A set of pages of one file.
 struct PageSet {
     /// The bits of the set, one for each page.

@@ -103,16 +103,20 @@ package final class SealedFile: Sendable {
         return found
     }
 
-    func version(in file: Descriptor, isLocked: Bool) throws(DataProtectionError) -> Found {
+    /// The version that was seen last, if the file still has its slots.
+    private func known(in file: Descriptor) throws(DataProtectionError) -> Found? {
         // The bytes reach to the end of the second slot.
         let count = FileFormat.slotOffsets[1] + FileFormat.slotByteCount
-        let known = withUnsafeTemporaryAllocation(byteCount: count, alignment: 8) { page in
+        return try withUnsafeTemporaryAllocation(byteCount: count, alignment: 8) { page in
             Result { () throws(DataProtectionError) in
                 let read = try page.fill(from: file.number, at: 0, path)
                 return lease.version(in: UnsafeRawBufferPointer(rebasing: page[..<read]))
             }
-        }
-        if let known = try known.get() { return known }
+        }.get()
+    }
+
+    func version(in file: Descriptor, isLocked: Bool) throws(DataProtectionError) -> Found {
+        if let known = try known(in: file) { return known }
         if isLocked { return try lookLocked(at: file) }
         do throws(DataProtectionError) {
             if let found = try lookHastily(at: file) { return found }
@@ -279,16 +283,16 @@ package final class SealedFile: Sendable {
             return try disk.force(file.number, path, environment.files)
         }
         try withTurn { (file, memory) throws(DataProtectionError) in
-            let pair = try headers(file).pair
-            let claimed = pair.newest.claimed
-            guard claimed.isDurable && !memory.disk.hasLost else {
+            let isWritten = try known(in: file).map { !$0.version.header.isDurable } ?? false
+            let pair = try isWritten ? nil : headers(file).pair
+            guard let pair, pair.newest.claimed.isDurable, !memory.disk.hasLost else {
                 return try hold(try current(isLocked: true), file, &memory) { (held) throws(DataProtectionError) in
                     try held.settle()
                 }
             }
             // The key is not needed, and may be locked away. A file that was written whole is marked as durable in any
             // case, and may have been written without waiting for the disk. A copy has the mark of its original.
-            if !claimed.isChangedInPlace || pair.mayBeUnforced || memory.disk == .unforced {
+            if !pair.newest.claimed.isChangedInPlace || pair.mayBeUnforced || memory.disk == .unforced {
                 try memory.disk.force(file.number, path, environment.files)
             }
         }

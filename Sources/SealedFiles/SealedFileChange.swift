@@ -271,7 +271,9 @@ struct SealedFileChange: ~Copyable {
         for (place, node) in changed.nodes {
             // A node above a changed node has changed too.
             let entry = place.level == tree.depth ? header.root : changed.nodes[place.parent]?[place.indexInParent]
-            if let entry { key.nodes.keep(node, at: place, for: entry) }
+            guard let entry else { continue }
+            key.nodes.keep(node, at: place, for: entry)
+            key.mappedNodes.keep(node, at: place, for: entry)
         }
         for entry in changed.left { pages.free(entry.run, isOfBase: entry.writeCount <= baseWriteCount) }
         return (new, pages.map)

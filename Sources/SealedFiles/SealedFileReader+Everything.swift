@@ -40,4 +40,43 @@ extension SealedFileReader {
             try walk(node[number], place.child(number), since: writeCount, body)
         }
     }
+
+    /// The entries in which two trees differ: those that this one has, and those that the other one has.
+    struct Difference {
+        var new: [FileEntry] = []
+        var left: [FileEntry] = []
+        /// The nodes among the new entries.
+        var nodes: [(NodePlace, FileEntry, FileNode)] = []
+    }
+
+    /// Compares this tree with that of another header. Equal entries have equal tags, and stand for all below them.
+    ///
+    /// - Parameter known: The nodes of the other tree.
+    /// - Returns: `nil` if one of these is missing.
+    func difference(from other: FileHeader, _ known: NodeCache) throws(DataProtectionError) -> Difference? {
+        guard other.tree.depth == header.tree.depth else { return nil }
+        var found = Difference()
+        let root = NodePlace(level: header.tree.depth, index: 0)
+        return try compare(other.root, header.root, root, known, &found) ? found : nil
+    }
+
+    private func compare(
+        _ old: FileEntry?, _ new: FileEntry?, _ place: NodePlace, _ known: NodeCache, _ found: inout Difference
+    ) throws(DataProtectionError) -> Bool {
+        if old == new { return true }
+        if let old { found.left.append(old) }
+        if let new {
+            try check(new, place)
+            found.new.append(new)
+        }
+        if place.level == 0 { return true }
+        let (before, after) = (old.flatMap { known.node(at: place, for: $0) }, try node(place))
+        if old != nil && before == nil { return false }
+        if let new, let after { found.nodes.append((place, new, after)) }
+        for number in (after ?? FileNode()).changes(from: before ?? FileNode()) {
+            let isKnown = try compare(before?[number], after?[number], place.child(number), known, &found)
+            if !isKnown { return false }
+        }
+        return true
+    }
 }

@@ -32,6 +32,11 @@ package final class SealedFileReader: Sendable {
         tree = header.tree
     }
 
+    /// A reader of another header of the file, which knows no nodes yet.
+    func of(_ header: FileHeader) -> SealedFileReader {
+        SealedFileReader(file, path, header: header, cipher: cipher)
+    }
+
     var length: UInt64 { header.length }
     private var chunkSize: Int { Int(tree.chunkSize) }
     var groupSize: Int { chunkSize * FileFormat.fanOut }

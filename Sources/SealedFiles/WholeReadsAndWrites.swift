@@ -19,13 +19,17 @@ extension UnsafeMutableRawBufferPointer {
 }
 
 extension FileSystem {
+    /// Writes bytes at a place in a file.
+    ///
+    /// Some kernels keep the pages of one call together, and look at all of these whenever one of them is written
+    /// again. So a large write is made in parts.
     package func writeAll(
         _ bytes: UnsafeRawBufferPointer, to file: Int32, at offset: UInt64, _ path: String
     ) throws(DataProtectionError) {
         var count = 0
         while count < bytes.count {
-            let written = write(
-                UnsafeRawBufferPointer(rebasing: bytes[count...]), to: file, at: Int(offset) + count)
+            let part = bytes[count..<min(count + (128 << 10), bytes.count)]
+            let written = write(UnsafeRawBufferPointer(rebasing: part), to: file, at: Int(offset) + count)
             if written < 0 && errno == EINTR { continue }
             guard written > 0 else { throw .system("write", path, errno: written == 0 ? EIO : errno) }
             count += written

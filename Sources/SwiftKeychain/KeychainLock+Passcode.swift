@@ -21,8 +21,8 @@ extension KeychainLock {
         }
     }
 
-    /// The rules for a keychain that is not in use, and for wrong passcodes. They are stored with the keychain, for all
-    /// programs.
+    /// The rules for a keychain that is not in use, for the time after a lock, and for wrong passcodes. They are stored
+    /// with the keychain, for all programs.
     public struct Policy: Sendable, Hashable {
         /// The time without use after which the keychain locks itself. `nil` means that it does not.
         ///
@@ -36,14 +36,27 @@ extension KeychainLock {
         /// passcode and its device key.
         public var erasesAfterTenFailures: Bool
 
+        /// The time for which protected files of the class `completeWhenUserInactive` stay open after a lock. `nil`
+        /// leaves the present time; a new keychain has ten minutes.
+        ///
+        /// It is up to a day, in whole seconds; a part of a second counts as one. With zero they close with the lock,
+        /// like files of the class `complete`. Sleep, the end of the session and a lock at once end the time early.
+        /// Programs with an older release inside do not open a keychain with another time than ten minutes.
+        public var timeAfterLock: Duration?
+
         /// Makes a policy. The default neither locks nor erases.
         ///
         /// - Parameters:
         ///   - idleLimit: The time without use after which the keychain locks itself. `nil` means that it does not.
         ///   - erasesAfterTenFailures: Whether ten wrong passcodes in a row erase the keys that need a passcode.
-        public init(idleLimit: Duration? = nil, erasesAfterTenFailures: Bool = false) {
+        ///   - timeAfterLock: The time for which files of the class `completeWhenUserInactive` stay open after a lock. `nil`
+        ///     leaves the present time.
+        public init(
+            idleLimit: Duration? = nil, erasesAfterTenFailures: Bool = false, timeAfterLock: Duration? = nil
+        ) {
             self.idleLimit = idleLimit
             self.erasesAfterTenFailures = erasesAfterTenFailures
+            self.timeAfterLock = timeAfterLock
         }
     }
 
@@ -102,7 +115,7 @@ extension KeychainLock {
         try perform(.remove(old: SecretBytes(passcode))) { _ in }
     }
 
-    /// The rules for a keychain that is not in use, and for wrong passcodes.
+    /// The present rules.
     ///
     /// - Throws: `KeychainError.Code.notAvailable` if the keychain cannot be opened.
     public var policy: Policy {
@@ -110,11 +123,11 @@ extension KeychainLock {
             let status = try status()
             return Policy(
                 idleLimit: status.idleLimit.map { .seconds($0) },
-                erasesAfterTenFailures: status.erasesAfterTenFailures)
+                erasesAfterTenFailures: status.erasesAfterTenFailures, timeAfterLock: .seconds(status.timeAfterLock))
         }
     }
 
-    /// Replaces both rules of the policy, for all programs that use the keychain.
+    /// Replaces all rules of the policy, for all programs that use the keychain.
     ///
     /// ```swift
     /// try lock.setPolicy(KeychainLock.Policy(idleLimit: .seconds(600)), passcode: passcode)
@@ -123,12 +136,19 @@ extension KeychainLock {
     /// - Parameters:
     ///   - policy: The rules from now on.
     ///   - passcode: The present passcode. A wrong one counts as an attempt to unlock.
-    /// - Throws: `KeychainError.Code.parameter` (−50) if the idle limit is not between a second and 366 days;
+    /// - Throws: `KeychainError.Code.parameter` (−50) if the idle limit is not between a second and 366
+    ///   days, or the time after a lock is over a day;
     ///   `KeychainError.Code.authenticationFailed` (−25293) if the passcode is wrong or came too early;
     ///   `KeychainError.Code.noPasscode` (−25260) if none is set.
     public func setPolicy(_ policy: Policy, passcode: some ContiguousBytes) throws(KeychainError) {
         let request = PasscodePolicy(
-            idleLimit: try policy.idleSeconds(), erasesAfterTenFailures: policy.erasesAfterTenFailures)
+            idleLimit: try policy.idleLimit.map { limit throws(KeychainError) in
+                try limit.wholeSeconds(in: PasscodePolicy.idleLimits, .invalidIdleLimit)
+            },
+            erasesAfterTenFailures: policy.erasesAfterTenFailures,
+            timeAfterLock: try policy.timeAfterLock.map { time throws(KeychainError) in
+                try time.wholeSeconds(in: PasscodePolicy.timesAfterLock, .invalidTimeAfterLock)
+            })
         try perform(.setPolicy(request, passcode: SecretBytes(passcode))) { _ in }
     }
 
@@ -137,14 +157,14 @@ extension KeychainLock {
     }
 }
 
-extension KeychainLock.Policy {
-    /// The idle limit in seconds, rounded up.
-    fileprivate func idleSeconds() throws(KeychainError) -> Int? {
-        guard let (whole, part) = idleLimit?.components else { return nil }
+extension Duration {
+    /// The seconds, rounded up.
+    fileprivate func wholeSeconds(
+        in range: ClosedRange<Int>, _ error: KeychainError
+    ) throws(KeychainError) -> Int {
+        let (whole, part) = components
         let (seconds, isTooLong) = Int(clamping: whole).addingReportingOverflow(part > 0 ? 1 : 0)
-        guard !isTooLong, part >= 0, PasscodePolicy.idleLimits.contains(seconds) else {
-            throw .invalidIdleLimit
-        }
+        guard !isTooLong, part >= 0, range.contains(seconds) else { throw error }
         return seconds
     }
 }

@@ -109,6 +109,54 @@ import Testing
         }
     }
 
+    @Test("When a header is damaged, two handles go on with the one that counts, and lose nothing of it")
+    func flippedHeadersOfTwo() throws {
+        var generator = SeededGenerator()
+        try withHandle { first, url, start, files throws in
+            let handles = [first, try files.open(url, for: .writing)]
+            // A damaged header gives way to the state that was made durable last, or to the one before.
+            var (expected, durable, number) = (start, [start], 0)
+            func sync(_ handle: ProtectedFileHandle) throws {
+                try handle.sync()
+                if durable.last != expected { durable = durable.suffix(1) + [expected] }
+            }
+            func write(_ handle: ProtectedFileHandle, _ round: Int) throws {
+                let offset = generator.below(Self.length - 40_000)
+                let part = content(1 + generator.below(generator.below(8) == 0 ? 40_000 : 3000), seed: UInt64(round))
+                try handle.write(part, at: UInt64(offset))
+                expected.replaceSubrange(offset..<(offset + part.count), with: part)
+            }
+            var fallen = 0
+            for round in 0..<3000 {
+                if generator.below(6) == 0 { number = 1 - number }
+                let handle = handles[number]
+                switch generator.below(60) {
+                case 0:
+                    try change(url, at: generator.below(2) * 2048 + generator.below(512)) { $0 ^ 1 }
+                    // Either header may be the damaged one. The reader says which one counts.
+                    let found = try files.open(url).read(at: 0, count: Self.length)
+                    #expect((durable + [expected]).contains(found), "round \(round), seed \(generator.seed)")
+                    if found != expected { fallen += 1 }
+                    expected = found
+                    // The other handle is left behind: this one makes both headers whole again, and goes on.
+                    for _ in 0..<(2 + generator.below(60)) { try write(handle, round) }
+                    try sync(handle)
+                    try write(handle, round)
+                    try sync(handle)
+                case 1...6: try sync(handle)
+                default:
+                    try write(handle, round)
+                }
+                if round % 20 == 0 {
+                    let found = try files.open(url).read(at: 0, count: Self.length)
+                    #expect(found == expected, "round \(round), seed \(generator.seed)")
+                    if found != expected { return }
+                }
+            }
+            #expect(fallen > 0, "the newest header is met")
+        }
+    }
+
     @Test("A file that is cut short under an open handle gives an error or the right content")
     func cutShort() throws {
         var generator = SeededGenerator()

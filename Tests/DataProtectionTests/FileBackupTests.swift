@@ -101,7 +101,7 @@ import Testing
             try broken.write(to: url)
             #expect(failure { () throws(DataProtectionError) in try files.backUp(url, to: copy) }?.code == .tampered)
             var newer = whole
-            for offset in FileFormat.slotOffsets { newer[offset + 9] = 2 }
+            for offset in FileFormat.slotOffsets { newer[offset + 9] = 3 }
             try newer.write(to: url)
             #expect(failure { () throws(DataProtectionError) in try files.backUp(url, to: copy) }?.code == .newerFormat)
             #expect(try Data(contentsOf: copy) == whole)

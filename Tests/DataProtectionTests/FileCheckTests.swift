@@ -282,7 +282,7 @@ import Testing
     func newerFormat() throws {
         try withFile(300) { file throws in
             var bytes = file.stored
-            for offset in FileFormat.slotOffsets { bytes[offset + 9] = 2 }
+            for offset in FileFormat.slotOffsets { bytes[offset + 9] = 3 }
             try bytes.write(to: file.url)
             let error = #expect(throws: DataProtectionError.self) { try file.files.check(file.url) }
             #expect(error?.code == .newerFormat)

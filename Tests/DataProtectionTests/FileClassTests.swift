@@ -66,6 +66,24 @@ import Testing
         }
     }
 
+    @Test("Only a file of the class for an inactive user has headers of version 2, in both copies")
+    func versions() throws {
+        try withProtectedFiles { files, directory throws in
+            for protection in FileProtection.allCases {
+                let url = directory.appendingPathComponent("file")
+                let version: UInt8 = protection == .completeWhenUserInactive ? 2 : 1
+                try files.write(bytes, to: url, protection: protection)
+                for next in [nil, FileProtection.completeWhenUserInactive, protection] {
+                    if let next { try files.setProtection(next, of: url) }
+                    let expected = next == .completeWhenUserInactive ? 2 : version
+                    let stored = try Data(contentsOf: url)
+                    #expect(FileFormat.slotOffsets.map { stored[$0 + 9] } == [expected, expected], "\(protection)")
+                    #expect(try files.read(from: url) == bytes)
+                }
+            }
+        }
+    }
+
     @Test("A plain file with several names is not replaced by a protected one")
     func plainTwin() throws {
         try withProtectedFiles { files, directory throws in

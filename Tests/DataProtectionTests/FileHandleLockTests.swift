@@ -64,6 +64,9 @@ import Testing
             try keychain.lock(.withGrace)
             time.pass(LockGate.patience)
         }
+
+        /// The time for which an answer about the lock holds if nothing tells of a change.
+        func pass() { time.pass(.milliseconds(500)) }
     }
 
     private func withPrograms(_ host: KeychainHost, _ body: (Programs) throws -> Void) throws {
@@ -215,6 +218,52 @@ import Testing
             try await eventually { those.allSatisfy { $0.1.hasKey == ($0.0 != .complete) } }
             try programs.keychain.unlock("1234")
             for (_, handle) in handles { #expect(try await handle.read(at: 0, count: 7) == Data("content".utf8)) }
+        }
+    }
+
+    @Test(
+        "An open file of the class for an inactive user works within the time after a lock, and not afterwards",
+        arguments: KeychainHost.carriers)
+    func inactive(host: KeychainHost) throws {
+        try withPrograms(host) { programs throws in
+            for files in [programs.one, programs.other] {
+                let url = programs.url("file")
+                try files.write(content(40_000), to: url, protection: .completeWhenUserInactive)
+                let handle = try files.open(url, for: .writing)
+                for operation in Operation.allCases {
+                    try programs.lock()
+                    try operation.perform(handle)
+                    programs.keychain.clock.advance(by: 600)
+                    programs.pass()
+                    #expect(code { try operation.perform(handle) } == .locked, "\(operation)")
+                    #expect(code { _ = try files.open(url) } == .locked)
+                    #expect(code { try files.write(Data(), to: url, protection: .completeWhenUserInactive) } == .locked)
+                    try programs.keychain.unlock("1234")
+                    try operation.perform(handle)
+                }
+                try handle.close()
+            }
+        }
+    }
+
+    @Test(
+        "The key of an open file leaves when its time after a lock is over, wherever the file was opened",
+        arguments: KeychainHost.carriers, [false, true])
+    func inactiveKey(host: KeychainHost, isLockedAtOnce: Bool) async throws {
+        try await withKeychain(host) { keychain async throws in
+            let programs = try Programs(keychain, host)
+            let url = programs.url("file")
+            try programs.one.write(Data("content".utf8), to: url, protection: .completeWhenUserInactive)
+            let before = try programs.one.open(url)
+            try programs.lock()
+            let within = [try programs.one.open(url), try programs.other.open(url)]
+            #expect(try await before.read(at: 0, count: 7) == Data("content".utf8))
+            #expect(([before] + within).allSatisfy { $0.hasKey })
+            if isLockedAtOnce { try keychain.lock(.now) } else { keychain.clock.advance(by: 600) }
+            // By nobody's call.
+            try await eventually { ([before] + within).allSatisfy { !$0.hasKey } }
+            try keychain.unlock("1234")
+            #expect(try await before.read(at: 0, count: 7) == Data("content".utf8))
         }
     }
 

@@ -14,13 +14,16 @@ import Testing
 /// and never anything else.
 @Suite struct FileLockTests {
     enum State: CaseIterable {
-        case unlocked, locked, neverUnlocked
+        case unlocked, withinTimeAfterLock, locked, neverUnlocked
     }
 
     /// Whether the key of a class is within reach.
     private static func isOpen(_ protection: FileProtection, _ state: State, isNew: Bool = false) -> Bool {
         switch (protection, state) {
-        case (_, .unlocked), (.always, _), (.completeUntilFirstUserAuthentication, .locked): true
+        case (_, .unlocked), (.always, _), (.completeUntilFirstUserAuthentication, .locked),
+            (.completeUntilFirstUserAuthentication, .withinTimeAfterLock),
+            (.completeWhenUserInactive, .withinTimeAfterLock):
+            true
         case (.completeUnlessOpen, _): isNew
         default: false
         }
@@ -39,6 +42,7 @@ import Testing
             }
             switch state {
             case .unlocked: break
+            case .withinTimeAfterLock: try keychain.lock()
             case .locked: try keychain.lock(.now)
             case .neverUnlocked: keychain.restart()
             }
@@ -137,6 +141,7 @@ import Testing
                     #expect(try files.read(from: place) == Data(protection.rawValue.utf8), "wherever it is")
                 }
                 try FileManager.default.removeItem(at: moved)
+                if state == .withinTimeAfterLock { try keychain.lock() }
                 if state == .locked { try keychain.lock(.now) }
                 if state == .neverUnlocked { keychain.restart() }
             }
@@ -190,7 +195,7 @@ import Testing
     }
 
     @Test(
-        "What is under way when the keychain is locked has ten seconds, in class A alone, and none if it is locked now",
+        "What is under way when the keychain is locked has its time, by its class, and none if it is locked now",
         arguments: [true, false], [LockRequest.withGrace, .now])
     func grace(isReading: Bool, lock: LockRequest) throws {
         try withProtectedFiles { _, directory, keychain throws in
@@ -223,9 +228,10 @@ import Testing
                     }
                 }
                 try keychain.unlock("1234")
-                #expect(outcome == (protection == .complete ? .locked : nil), "\(protection)")
+                let isEnded = protection == .complete || protection == .completeWhenUserInactive && lock == .now
+                #expect(outcome == (isEnded ? .locked : nil), "\(protection)")
                 // Seen locked at the second part, and refused when more than ten seconds had passed.
-                if protection == .complete { #expect(count == (lock == .now ? 2 : 5)) }
+                if isEnded { #expect(count == (lock == .now ? 2 : 5)) }
                 #expect(try files.read(from: url) == content)
             }
         }

@@ -68,7 +68,7 @@ import Testing
             }
             try other.lock(.now)
             for protection in FileProtection.allCases {
-                let isLocked = protection == .complete || protection == .completeUnlessOpen
+                let isLocked = protection == .completeUnlessOpen || protection.fileClass.closesWithLock
                 let error = failure { () throws(DataProtectionError) in
                     _ = try files.read(from: self.url(protection, directory))
                 }
@@ -119,16 +119,19 @@ import Testing
                 let url = url(protection, directory)
                 let before = try Data(contentsOf: url)
                 let error = failure { () throws(DataProtectionError) in _ = try files.restore(url, with: key) }
-                #expect(error?.code == (protection == .complete ? .locked : nil))
-                if protection == .complete { #expect(try Data(contentsOf: url) == before) }
+                let isLocked = protection.fileClass.closesWithLock
+                #expect(error?.code == (isLocked ? .locked : nil))
+                if isLocked { #expect(try Data(contentsOf: url) == before) }
                 // One that is this keychain's and locked is left.
                 let again = failure { () throws(DataProtectionError) in
                     #expect(try files.restore(url, with: key) == false)
                 }
-                #expect(again?.code == (protection == .complete ? .locked : nil))
+                #expect(again?.code == (isLocked ? .locked : nil))
             }
             try other.unlock("5678")
-            #expect(try files.restore(url(.complete, directory), with: key))
+            for protection in FileProtection.allCases where protection.fileClass.closesWithLock {
+                #expect(try files.restore(url(protection, directory), with: key))
+            }
             for protection in FileProtection.allCases {
                 #expect(try files.read(from: url(protection, directory)) == content(Self.length))
             }
@@ -194,7 +197,7 @@ import Testing
             for offset in FileFormat.slotOffsets { changed[offset + 184] ^= 1 }
             #expect(try code(changed) == .tampered, "neither slot has its checksum")
             var newer = whole
-            for offset in FileFormat.slotOffsets { newer[offset + 9] = 2 }
+            for offset in FileFormat.slotOffsets { newer[offset + 9] = 3 }
             #expect(try code(newer) == .newerFormat)
             try withProtectedFiles { third, thirdDirectory throws in
                 let foreign = thirdDirectory.appendingPathComponent("file")

@@ -10,6 +10,7 @@ import Testing
         (.noFileProtection, .always), (.completeFileProtection, .complete),
         (.completeFileProtectionUnlessOpen, .completeUnlessOpen),
         (.completeFileProtectionUntilFirstUserAuthentication, .completeUntilFirstUserAuthentication),
+        (.completeFileProtectionWhenUserInactive, .completeWhenUserInactive),
     ]
 
     @Test(
@@ -33,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("A number that is no class is an error, and nothing is written", arguments: 5...15 as ClosedRange<UInt>)
+    @Test("A number that is no class is an error, and nothing is written", arguments: 6...15 as ClosedRange<UInt>)
     func unknownOptions(number: UInt) throws {
         try withFoundationFiles { _, directory, _ throws in
             let url = directory.appendingPathComponent("file")
@@ -164,7 +165,8 @@ import Testing
             #expect(FoundationFiles.createFile(.default, atPath: url.path, contents: nil, attributes: nil))
             #expect(try files.read(from: url) == Data())
             let refused: [(String, Any)] = [
-                (url.path, FileProtectionType.inactive), (url.path, 3), (directory.path, FileProtectionType.complete),
+                (url.path, FileProtectionType(rawValue: "NSFileProtectionMuch")), (url.path, 3),
+                (directory.path, FileProtectionType.complete),
                 ("", FileProtectionType.complete), (directory.path + "/none/file", FileProtectionType.complete),
             ]
             for (path, value) in refused {
@@ -251,7 +253,9 @@ extension FoundationWritingTests {
             #expect(attributes[.posixPermissions] as? Int == 0o640)
 
             #expect(failure { try set("NSFileProtectionMuch", url) } == 512)
-            #expect(failure { try set(FileProtectionType.inactive, url) } == 512)
+            #expect(FileProtectionType.completeWhenUserInactive == .inactive)
+            let inactive = URLFileProtection.completeWhenUserInactive
+            #expect(inactive.rawValue == "NSURLFileProtectionCompleteWhenUserInactive")
             #expect(failure { try set(FileProtectionType.complete, directory.appendingPathComponent("no")) } == 4)
             #expect(try files.protection(of: url) == protection)
         }

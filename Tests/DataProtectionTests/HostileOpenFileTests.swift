@@ -64,6 +64,21 @@ import Testing
         }
     }
 
+    @Test("A change that begins under one content key and ends under the next is read again")
+    func nextContentKey() throws {
+        try withMade { made, files, url throws in
+            made.writeCount = (1 << FileFormat.epochBits) - 6
+            let entries = try (0..<3).map { try made.add(content(Self.chunk), index: UInt64($0)) }
+            made.put(made.header(root: try made.addNode(entries), length: 3 * Self.chunk))
+            try made.bytes.write(to: url)
+            let handle = try files.open(url, for: .writing)
+            // The chunk has the last number of a key, and the node above it the first one of the next.
+            try handle.write(Data("new".utf8), at: 5)
+            let expected = content(Self.chunk).prefix(5) + Data("new".utf8) + content(Self.chunk)[8...]
+            #expect(try files.open(url).read(at: 0, count: Self.chunk) == expected)
+        }
+    }
+
     @Test("A file that has counted nearly as far as there are numbers is refused")
     func counters() throws {
         for (writeCount, sequence) in [(UInt64.max, 1), (1 << 62, 1), (5, .max - 1), (5, 1 << 62)] as [(UInt64, UInt64)]

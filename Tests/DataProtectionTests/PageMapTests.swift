@@ -3,6 +3,7 @@ import Testing
 
 @testable import DataProtection
 @testable import DataProtectionCore
+@testable import KeychainCrypto
 @testable import SealedFiles
 
 /// Which pages of a file can be written: compared with a set of them.
@@ -68,6 +69,59 @@ import Testing
         for page in stride(from: first + 1, to: first + 200, by: 2) { map.put(PageMap.Run(page: page, count: 1)) }
         #expect(map.takeFree(2) != nil)
         #expect(map.takeFree(100) != nil)
+    }
+
+    @Test("A map that follows what other programs write knows the free pages that reading all nodes finds")
+    func following() {
+        var generator = SeededGenerator()
+        for _ in 0..<200 {
+            var writeCount: UInt64 = 0
+            func entry(_ run: PageMap.Run) -> FileEntry {
+                writeCount += 1
+                return FileEntry(page: run.page, writeCount: writeCount, length: UInt32(run.count * 4096))
+            }
+            // The header's entries and those of the base, as a program knows them that only looks on.
+            var other = PageMap(used: PageSet(), waiting: [])
+            var header = (0..<20).map { _ in entry(run(1 + generator.below(5), &other)) }
+            var base = header
+            var baseWriteCount = writeCount
+            var map = read(header, base)
+            for _ in 0..<20 {
+                let (known, knownBase) = (header, baseWriteCount)
+                for _ in 0..<generator.below(6) {
+                    let leaving = header.swapRemove(generator.below(header.count))
+                    let isOfBase = leaving.writeCount <= baseWriteCount
+                    if isOfBase { other.putAside(leaving.run) } else { other.put(leaving.run) }
+                    header.append(entry(run(1 + generator.below(5), &other)))
+                    if generator.below(4) == 0 {
+                        (base, baseWriteCount) = (header, writeCount)
+                        other.forgetBase()
+                    }
+                }
+                map.follow(
+                    SealedFileReader.Difference(
+                        new: header.filter { !known.contains($0) }, left: known.filter { !header.contains($0) }),
+                    ofBase: baseWriteCount == knownBase ? nil : base.filter { !header.contains($0) },
+                    baseWriteCount: baseWriteCount, end: other.end)
+                let whole = read(header, base)
+                #expect(pages(map) == pages(whole).union(whole.end..<other.end), "seed \(generator.seed)")
+                #expect(map.freeCount == pages(map).count, "seed \(generator.seed)")
+            }
+            // The base's pages are free with the next base.
+            map.forgetBase()
+            #expect(pages(map).isSuperset(of: pages(read(header, header))), "seed \(generator.seed)")
+        }
+        func run(_ count: Int, _ map: inout PageMap) -> PageMap.Run { PageMap.Run(page: map.take(count), count: count) }
+        func pages(_ map: PageMap) -> Set<UInt64> {
+            Set(map.freeRuns(ofAtLeast: 1).flatMap { $0.page..<($0.page + UInt64($0.count)) })
+        }
+        func read(_ header: [FileEntry], _ base: [FileEntry]) -> PageMap {
+            var used = PageSet()
+            for entry in header { used.insert(entry.run) }
+            let waiting = base.map(\.run).filter { !used.contains($0.page) }
+            for run in waiting { used.insert(run) }
+            return PageMap(used: used, waiting: waiting)
+        }
     }
 
     @Test("What the base alone uses is free when there is another base")

@@ -297,7 +297,9 @@ import Testing
             #expect(try file.outcome(of: Data("plain".utf8)) == .notProtected)
             #expect(try file.outcome(of: Data(FileFormat.magic)) == .truncated)
             #expect(try file.outcome(of: Data(FileFormat.magic) + Data(count: 5000)) == .tampered)
-            #expect(try file.outcome(of: file.editingHeader { $0[9] = 2 }) == .newerFormat)
+            #expect(try file.outcome(of: file.editingHeader { $0[9] = 3 }) == .newerFormat)
+            #expect(try file.outcome(of: file.editingHeader { $0[9] = 2 }) == .tampered, "its class has version 1")
+            #expect(try file.outcome(of: file.editingHeader { $0[12] = 7 }) == .tampered, "that class has version 2")
             #expect(try file.outcome(of: file.editingHeader { $0[9] = 0 }) == .tampered, "there never was a format 0")
             // Only the second copy still says what it is.
             var bytes = file.stored

@@ -88,7 +88,7 @@ import Testing
         #expect(backup.storeID == UUID(example.storeID.data))
         #expect(FileKeyBackup.storeID(of: example.file.data) == backup.storeID)
         let (key, wrapped) = try wrappedKeys()
-        #expect(wrapped.count == 4)
+        #expect(wrapped.count == 5)
         for wrapped in wrapped { #expect(try backup.unwrap(wrapped).copyData() == key) }
     }
 

@@ -23,6 +23,20 @@ import Testing
         #expect(try open(try example.wrapped(fileClass)) == example.fileKey.data)
     }
 
+    @Test("The class key for an inactive user comes from class A's, as another implementation computed it")
+    func inactiveClassKey() throws {
+        let source = try example.key(of: .complete).classKey.data
+        let expected = try example.key(of: .completeWhenUserInactive).classKey.data
+        func key(_ fileClass: FileClass, _ storeID: UUID, _ generation: UInt32) -> Data {
+            source.withUnsafeBytes { Keybag.withKey(of: fileClass, from: $0, storeID, generation) { Data($0) } }
+        }
+        let storeID = UUID(example.storeID.data)
+        #expect(key(.completeWhenUserInactive, storeID, 2) == expected)
+        #expect(key(.completeWhenUserInactive, storeID, 3) != expected)
+        #expect(key(.completeWhenUserInactive, UUID(), 2) != expected)
+        #expect(key(.complete, storeID, 2) == source)
+    }
+
     @Test("With another store, file or class, another class key or any byte changed it does not open")
     func changes() throws {
         for fileClass in FileClass.allCases {

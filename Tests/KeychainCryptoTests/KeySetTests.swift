@@ -100,7 +100,7 @@ import Testing
             try keys.addGeneration(generation, hasPasscode: true, randomness: SystemRandomness())
         }
         let newest = try keys.filtered { _, generation in generation == 2 }
-        for tier in KeyTier.allCases {
+        for tier in KeyTier.ofKeybag {
             let expected = keys[tier].names.filter { $0.generation == 2 }
             #expect(newest[tier].names.map(\.name) == expected.map(\.name))
             for (name, generation) in expected {

@@ -119,7 +119,7 @@ import Testing
         for expected in example.bags {
             let keys = try unwrap(try Keybag(decoding: expected.bytes.data, deviceKey: deviceKey))
             let bag = try Keybag(decoding: expected.bytes.data, deviceKey: deviceKey)
-            #expect(KeyTier.allCases.map { keys[$0].names.count }.reduce(0, +) == bag.entries.count)
+            #expect(KeyTier.ofKeybag.map { keys[$0].names.count }.reduce(0, +) == bag.entries.count)
             for entry in expected.entries {
                 let name = try #require(KeyName(number: entry.number))
                 guard entry.wrap != Keybag.Wrap.successor.rawValue else {

@@ -72,7 +72,7 @@ import Testing
         #expect(error?.code == .decode)
     }
 
-    @Test("A format of another number is refused as such, not as damage", arguments: [0, 2] as [UInt8])
+    @Test("A format of another number is refused as such, not as damage", arguments: [0, 3] as [UInt8])
     func otherFormat(number: UInt8) throws {
         var bytes = try makeBytes(false)
         bytes[9] = number
@@ -81,6 +81,35 @@ import Testing
             let error = #expect(throws: KeychainError.self) { try Keybag(decoding: bytes, deviceKey: .repeating(1)) }
             #expect(error?.code == .notAvailable)
         }
+    }
+
+    @Test("Only a keybag with another time after a lock than the usual one has format 2, and it comes back too")
+    func timeAfterLock() throws {
+        let deviceKey = try KeyMaterial.repeating(1)
+        var keybag = try makeProtectedBag().bag
+        let usual = keybag.encoded(deviceKey: deviceKey)
+        #expect(usual[9] == 1)
+        for time in [0, 1, 86_400] {
+            keybag.policy.timeAfterLock = time
+            let bytes = keybag.encoded(deviceKey: deviceKey)
+            #expect(bytes[9] == 2 && bytes.count == usual.count + 4)
+            #expect(try Keybag(decoding: bytes, deviceKey: deviceKey) == keybag)
+            for place in bytes.indices {
+                let flipped = bytes.flipping(place)
+                #expect(throws: KeychainError.self) { try Keybag(decoding: flipped, deviceKey: deviceKey) }
+            }
+        }
+        keybag.policy.timeAfterLock = 86_401
+        #expect(try refusal(of: keybag) == .decode)
+        var open = try makeBag()
+        open.policy.timeAfterLock = 600
+        #expect(try refusal(of: open) == .decode, "without a passcode there is no lock")
+        var short = usual
+        short[9] = 2
+        let error = #expect(throws: KeychainError.self) {
+            try Keybag(decoding: try retagged(short), deviceKey: deviceKey)
+        }
+        #expect(error?.code == .decode)
     }
 
     @Test("Entries of one keybag cannot change places")
@@ -300,10 +329,10 @@ extension KeybagTests {
 }
 
 extension StoreKeys {
-    fileprivate var names: Set<KeyName> { Set(KeyTier.allCases.flatMap { self[$0].names.map(\.name) }) }
+    fileprivate var names: Set<KeyName> { Set(KeyTier.ofKeybag.flatMap { self[$0].names.map(\.name) }) }
 
     fileprivate var bytes: [Data] {
-        KeyTier.allCases.flatMap { tier in
+        KeyTier.ofKeybag.flatMap { tier in
             self[tier].names.compactMap { name, generation in self[tier].data(name, generation: generation) }
         }
     }

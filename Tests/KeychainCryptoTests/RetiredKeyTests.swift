@@ -21,7 +21,7 @@ import Testing
             let keys = try bag.unwrap(deviceKey: deviceKey)
             try keys.addGeneration(generation, hasPasscode: false, randomness: SystemRandomness())
             try bag.wrap(keys, deviceKey: deviceKey, passcodeKey: nil)
-            for fileClass in FileClass.allCases {
+            for fileClass in FileClass.ofKeybag {
                 for generation in [generation - 1, generation] {
                     original["\(fileClass) \(generation)"] =
                         keys[fileClass.tier].data(.file(fileClass), generation: generation)
@@ -48,7 +48,7 @@ import Testing
     @Test("Every retired key opens by way of its successors to what it was")
     func opens() throws {
         let keys = try bag.unwrap(deviceKey: deviceKey)
-        for fileClass in FileClass.allCases {
+        for fileClass in FileClass.ofKeybag {
             for generation in 1...2 as ClosedRange<UInt32> {
                 #expect(bag.hasFileKey(fileClass, generation: generation))
                 #expect(try open(fileClass, generation, keys) == original["\(fileClass) \(generation)"])

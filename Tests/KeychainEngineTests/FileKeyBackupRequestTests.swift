@@ -108,12 +108,15 @@ import Testing
             else {
                 throw KeychainError(.internalFailure, message: "another reply")
             }
-            let keys = try keychain.keybag.unwrap(deviceKey: try keychain.deviceKey)
+            let bag = try keychain.keybag
+            let keys = try bag.unwrap(deviceKey: try keychain.deviceKey)
             var needles = ["seal": seal.key.copyData(), "passphrase": Self.passphrase.copyData()]
             for fileClass in FileClass.allCases {
-                needles["\(fileClass)"] = keys[fileClass.tier].withKey(.file(fileClass), generation: 1) { Data($0) }
+                needles["\(fileClass)"] = try bag.withFileClassKey(
+                    fileClass, generation: 1, from: keys[fileClass.source.tier]
+                ) { Data($0) }
             }
-            #expect(needles.count == 6)
+            #expect(needles.count == 7)
             let scanner = TraceScanner(needles)
             #expect(scanner.traces(in: file).isEmpty)
             #expect(try scanner.traces(below: keychain.directory) == [:])

@@ -69,7 +69,7 @@ import Testing
             reply = try keychain.handler.handle(.rekeyStep, from: .owner)
             #expect(try keychain.keybag.keyGenerations == [2, 1])
             keys += try keychain.handler.makeFileKeys()
-            #expect(keys.map(\.wrapped.generation) == [1, 1, 1, 1, 2, 2, 2, 2])
+            #expect(keys.map(\.wrapped.generation) == [1, 1, 1, 1, 1, 2, 2, 2, 2, 2])
             expectKeys(keys, in: keychain.handler)
             try keychain.lock()
             expectKeys(keys, in: keychain.handler) { $0.isOfTierA ? .interactionNotAllowed : nil }

@@ -7,7 +7,7 @@ import Testing
 
 /// Which file keys are made and opened in which state of the lock, and what is refused.
 @Suite struct FileKeyTests {
-    enum State: String, CaseIterable { case noPasscode, neverUnlocked, unlocked, locked }
+    enum State: String, CaseIterable { case noPasscode, neverUnlocked, unlocked, locked, lockedForLong, lockedAtOnce }
 
     struct Cell: Sendable, CustomTestStringConvertible {
         let host: KeychainHost
@@ -23,18 +23,27 @@ import Testing
         try withKeychain(cell.host) { keychain in
             if cell.state != .noPasscode { try keychain.setPasscode("1234") }
             let keys = try keychain.handler.makeFileKeys()
-            switch cell.state {
-            case .noPasscode, .unlocked: break
-            case .neverUnlocked: keychain.restart()
-            case .locked: try keychain.lock()
-            }
+            try enter(cell.state, keychain)
             try body(keychain, keys)
+        }
+    }
+
+    private func enter(_ state: State, _ keychain: TestKeychain) throws {
+        switch state {
+        case .noPasscode, .unlocked: break
+        case .neverUnlocked: keychain.restart()
+        case .locked: try keychain.lock()
+        case .lockedForLong:
+            try keychain.lock()
+            keychain.clock.advance(by: Double(PasscodePolicy.usualTimeAfterLock))
+        case .lockedAtOnce: try keychain.lock(.now)
         }
     }
 
     private func mayOpen(_ fileClass: FileClass, _ state: State) -> Bool {
         switch fileClass {
         case .complete, .completeUnlessOpen: state == .noPasscode || state == .unlocked
+        case .completeWhenUserInactive: state == .noPasscode || state == .unlocked || state == .locked
         case .completeUntilFirstUserAuthentication: state != .neverUnlocked
         case .always: true
         }
@@ -79,9 +88,7 @@ import Testing
                 #expect(keys.insert(made.key.copyData()).inserted)
                 if cell.state != .noPasscode { try keychain.unlock("1234") }
                 expectKeys([made], in: keychain.handler)
-                // As it was: a restart for the rest is no use, since only locking is cheap.
-                if cell.state == .locked { try keychain.lock() }
-                if cell.state == .neverUnlocked { keychain.restart() }
+                try enter(cell.state, keychain)
             }
         }
     }

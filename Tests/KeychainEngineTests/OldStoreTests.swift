@@ -10,9 +10,10 @@ import Testing
 @Suite struct OldStoreTests {
     private static let fixtures = Repository.file("Tests/Fixtures")
 
-    private static let all = ["store-v1", "store-v2"].flatMap { version in
-        ["plain", "passcode", "killed", "renewal"].map { "\(version)/\($0)" }
-    }
+    private static let all =
+        ["store-v1", "store-v2"].flatMap { version in
+            ["plain", "passcode", "killed", "renewal"].map { "\(version)/\($0)" }
+        } + ["keybag-2"]
 
     @Test("Every item of an old store comes out as it was put in", arguments: all)
     func contents(name: String) throws {
@@ -68,6 +69,26 @@ import Testing
             }
             try finishRenewal(engine)
             #expect(try engine.findings().isEmpty)
+        }
+    }
+
+    @Test("The keys of files of an old store open, and one class of them for the time after a lock that it has")
+    func fileKeys() throws {
+        try withFixture("keybag-2") { engine, manifest in
+            let known = try #require(manifest.fileKeys)
+            let keys = try known.map { text, key in
+                FileKey(wrapped: try #require(WrappedFileKey(text: text)), key: SecretBytes(copying: key))
+            }
+            #expect(Set(keys.map(\.wrapped.fileClass)) == Set(FileClass.allCases) && keys.count == 10)
+            expectKeys(keys, in: engine)
+            _ = try engine.handle(.lock(.withGrace), from: .owner)
+            let clock = try #require(engine.configuration.clock as? TestClock)
+            clock.advance(by: 3599)
+            expectKeys(keys, in: engine) { $0.wrapped.fileClass.tier == .whenUnlocked ? .interactionNotAllowed : nil }
+            clock.advance(by: 1)
+            expectKeys(keys, in: engine) {
+                [.always, .afterFirstUnlock].contains($0.wrapped.fileClass.tier) ? nil : .interactionNotAllowed
+            }
         }
     }
 

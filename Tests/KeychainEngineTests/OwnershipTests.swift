@@ -32,7 +32,7 @@ import Testing
             expectRefusal("keychainctl migrate --to user", otherHost: false) {
                 _ = try Engine(configuration(directory, .user))
             }
-            try handover(directory).giveToDaemon()
+            try handover(directory).handOver(to: .user)
             expectRefusal("keychaind", otherHost: true) { _ = try Engine(configuration(directory, .embedded)) }
             let daemon = try Engine(configuration(directory, .user))
             #expect(try daemon.secret(of: "a") == "secret")
@@ -56,11 +56,11 @@ import Testing
                 let first = try Engine(configuration(directory, .user))
                 expectRefusal("open already", otherHost: false) { _ = try Engine(configuration(directory, .user)) }
                 // Nor is it taken away from under a daemon that has it.
-                expectRefusal("open already", otherHost: false) { try handover(directory).takeFromDaemon() }
+                expectRefusal("open already", otherHost: false) { try handover(directory).handOver(to: .embedded) }
                 #expect(try first.lockStatus().state == .unlocked)
             }
             try Engine(configuration(directory, .user)).add(.password("a"))
-            try handover(directory).takeFromDaemon()
+            try handover(directory).handOver(to: .embedded)
             #expect(try Engine(configuration(directory, .embedded)).secret(of: "a") == "secret")
         }
     }
@@ -85,6 +85,76 @@ import Testing
         }
     }
 
+    @Test("While items are moved, and after a move that was cut short, no other program and no daemon opens the store")
+    func moving() throws {
+        try withTemporaryDirectory { directory in
+            let program = try Engine(configuration(directory, .embedded))
+            try program.add(.password("a"))
+            try handover(directory).handOver(from: .embedded, to: .moving)
+            expectRefusal("being moved", otherHost: true) { _ = try program.secret(of: "a") }
+            for host in [StoreHost.embedded, .user, .system] {
+                expectRefusal("being moved", otherHost: true) { _ = try Engine(configuration(directory, host)) }
+            }
+            expectRefusal("being moved", otherHost: true) { try handover(directory).handOver(to: .user) }
+            expectRefusal("being moved", otherHost: true) { try handover(directory).handOver(to: .embedded) }
+            let move = try Engine(configuration(directory, .moving))
+            #expect(try move.secret(of: "a") == "secret")
+            expectRefusal("open already", otherHost: false) { _ = try Engine(configuration(directory, .moving)) }
+            expectRefusal("open already", otherHost: false) {
+                try handover(directory).handOver(from: .moving, to: .embedded)
+            }
+            // It is begun anew only from the state in which it was found.
+            expectRefusal("changed hands", otherHost: false) {
+                try handover(directory).handOver(from: .embedded, to: .moving)
+            }
+            _ = try move.handle(.giveUpStore, from: .owner)
+            try handover(directory).handOver(from: .moving, to: .embedded)
+            expectRefusal("changed hands", otherHost: false) {
+                try handover(directory).handOver(from: .moving, to: .user)
+            }
+            #expect(try Engine(configuration(directory, .embedded)).secret(of: "a") == "secret")
+        }
+    }
+
+    @Test("A write that waited for its turn while the store went to another host is refused")
+    func lateWrite() throws {
+        try withTemporaryDirectory { directory in
+            let program = try Engine(configuration(directory, .embedded))
+            try program.add(.password("a"))
+            let late = try program.items()
+            try handover(directory).handOver(from: .embedded, to: .moving)
+            expectRefusal("being moved", otherHost: true) { _ = try late.add(.password("b"), from: .owner) }
+            let move = try Engine(configuration(directory, .moving))
+            #expect(try move.items().counts(in: .all)[.genericPassword] == 1)
+        }
+    }
+
+    @Test("A move does not end while another process reads, and the deleted items are still in the log")
+    func log() throws {
+        try withTemporaryDirectory { directory in
+            let program = try Engine(configuration(directory, .embedded))
+            try program.add(.password("a"))
+            try handover(directory).handOver(from: .embedded, to: .moving)
+            var closed = configuration(directory, .moving)
+            closed.busyTimeout = 0
+            let move = try Engine(closed)
+            guard case .exported(let part) = try move.handle(.exportItems(ExportRequest(isMove: true)), from: .owner)
+            else {
+                Issue.record("another reply")
+                return
+            }
+            let remove = Request.removeMoved(part.items.map { ItemVersion($0) })
+            try program.store.read { reader in
+                let hasFiles = try reader.hasFiles()
+                #expect(!hasFiles)
+                #expect(throws: KeychainError.self) { try move.handle(remove, from: .owner) }
+            }
+            _ = try move.handle(.removeMoved([]), from: .owner)
+            let log = directory.appendingPathComponent("store/keychain.db-wal").path
+            #expect(try FileManager.default.attributesOfItem(atPath: log)[.size] as? Int == 0)
+        }
+    }
+
     @Test("A program that has the store open notices with its next call, and nothing unlocked is left to it")
     func programsNotice() throws {
         try withTemporaryDirectory { directory in
@@ -92,7 +162,7 @@ import Testing
             try program.add(.password("a"))
             try program.setPasscode("1234")
             #expect(try program.secret(of: "a") == "secret")
-            try handover(directory).giveToDaemon()
+            try handover(directory).handOver(to: .user)
             expectRefusal("keychaind", otherHost: true) { _ = try program.secret(of: "a") }
             expectRefusal("keychaind", otherHost: true) { try program.add(.password("b")) }
             let daemon = try Engine(configuration(directory, .user))
@@ -116,7 +186,7 @@ import Testing
             let program = try Engine(configuration)
             try program.add(.password("a"))
             try program.setPasscode("1234")
-            try handover(directory).giveToDaemon()
+            try handover(directory).handOver(to: .user)
             let keybag = directory.appendingPathComponent("store/keybag")
             let before = try Data(contentsOf: keybag)
             for request: Request in [
@@ -126,7 +196,7 @@ import Testing
                 expectRefusal("keychaind", otherHost: true) { _ = try program.handle(request, from: .owner) }
             }
             #expect(try Data(contentsOf: keybag) == before)
-            #expect(program.keys.held.whenUnlocked(idleLimit: nil) == nil)
+            #expect(program.keys.held.whenUnlocked(PasscodePolicy()) == nil)
             let bag = try KeybagFile(program.configuration).load(deviceKey: program.keys.deviceKey)
             for tier in KeyTier.behindPasscode {
                 let name = program.keys.blobName(tier, bagGeneration: bag.generation)
@@ -152,7 +222,7 @@ import Testing
     @Test("A daemon's new store is its own from the first moment")
     func newStore() throws {
         try withTemporaryDirectory { directory in
-            try handover(directory).giveToDaemon()
+            try handover(directory).handOver(to: .user)
             expectRefusal("keychaind", otherHost: true) { _ = try Engine(configuration(directory, .embedded)) }
             try Engine(configuration(directory, .user)).add(.password("a"))
         }

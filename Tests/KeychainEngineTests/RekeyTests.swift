@@ -199,7 +199,7 @@ import Testing
     func checkWithFormerKeys() throws {
         try withKeychain(.embeddedWithoutKeyring) { keychain in
             try keychain.engine.add(.password("a"))
-            try keychain.beginRekeyHoldingFormerKeys(of: KeyTier.behindPasscode)
+            try keychain.beginRekeyHoldingFormerKeys(of: [.whenUnlocked, .afterFirstUnlock])
             #expect(try keychain.engine.lockedCountInCheck() == "1 item is")
         }
     }
@@ -289,7 +289,8 @@ extension TestKeychain {
         let former = try StoreKeys(try keys.begin())
         _ = try engine.handle(
             .passcode(.change(old: .of("1234"), new: .of("1234"), rekey: true)), from: .owner)
-        keys.held.hold(former, tiers: tiers, record: try #require(keys.state.read()), idleLimit: nil)
+        let sets = Dictionary(uniqueKeysWithValues: tiers.map { ($0, former[$0]) })
+        keys.held.hold(sets, record: try #require(keys.state.read()), try keys.begin().snapshot.bag)
         keys.forgetSnapshot()
     }
 }

@@ -27,7 +27,7 @@ struct StoreNeedles {
             keys["class key \(name.number)"] = unwrapped.withKey(name, generation: generation) { Data($0) }
         }
         // Index keys stay in key memory from the first unlock on, and always; what HMAC makes of them nowhere.
-        for tier in KeyTier.allCases {
+        for tier in KeyTier.ofKeybag {
             for (name, generation) in all[tier].names { addStates(name, all[tier], generation) }
         }
         for row in try Self.rows(directory) {

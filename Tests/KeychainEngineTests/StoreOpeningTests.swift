@@ -61,7 +61,7 @@ import Testing
             var bytes = try Data(contentsOf: store.keybag)
             // The version follows the eight bytes of the mark (docs/keybag-format.md).
             #expect(bytes[8...9].elementsEqual([0, 1]))
-            bytes[9] = 2
+            bytes[9] = 3
             if !isOfKnownSize { bytes += Data(repeating: 7, count: 1000) }
             try bytes.write(to: store.keybag)
             chmod(store.keybag.path, 0o600)

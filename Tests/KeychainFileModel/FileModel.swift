@@ -199,7 +199,7 @@ package final class FileModel {
 
     private func isRefusable(_ error: DataProtectionError, _ protections: FileProtection...) -> Bool {
         switch error.code {
-        case .locked: isLocked && protections.contains { $0 == .complete || $0 == .completeUnlessOpen }
+        case .locked: isLocked && protections.contains { $0 == .completeUnlessOpen || $0.fileClass.closesWithLock }
         case .system: fault == .death && disk.isDead && error.errno == EIO || fault == .full && error.errno == ENOSPC
         default: false
         }
@@ -240,10 +240,11 @@ package final class FileModel {
         try requireNotLockedAway(open)
     }
 
-    /// Class A does nothing while the keychain is locked.
+    /// Class A does nothing while the keychain is locked, and neither does the class for an inactive user, since each
+    /// lock here is one at once.
     private func requireNotLockedAway(_ open: Open) throws {
-        guard isLocked && open.inode.protection == .complete else { return }
-        throw Difference(description: "a file of class A was used while the keychain was locked")
+        guard isLocked && open.inode.protection.fileClass.closesWithLock else { return }
+        throw Difference(description: "a file was used whose class is closed while the keychain is locked")
     }
 
     private func read(_ number: Int, _ offset: UInt64, _ count: Int) throws {

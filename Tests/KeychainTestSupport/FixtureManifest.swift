@@ -38,6 +38,8 @@ package struct FixtureManifest: Codable, Sendable {
     package var items: [Item]
     /// Items that want a person's consent, which nobody is asked for here: accounts.
     package var constrained: [String]
+    /// The keys of files, by their wrapped forms; nil: the store has none.
+    package var fileKeys: [String: Data]?
 
     package init(passcode: String?, hasLog: Bool) {
         self.passcode = passcode

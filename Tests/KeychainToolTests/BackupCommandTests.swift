@@ -12,7 +12,8 @@ import Testing
     private static let twice = Tool.lines(passphrase, passphrase)
     private static let once = Tool.lines(passphrase)
     private static let classes = [
-        "complete", "complete-unless-open", "complete-until-first-user-authentication", "none",
+        "complete", "complete-unless-open", "complete-when-user-inactive",
+        "complete-until-first-user-authentication", "none",
     ]
 
     /// A tree with a file of each class, a plain one, a link and a directory that gives a class.
@@ -59,7 +60,7 @@ import Testing
         #expect(try tool.run("lock", "--now").status == 0)
         let copied = try tool.run("file", "backup", tool.path("tree"), "--to", tool.path("copies"), "--json")
         #expect(copied.status == 0, "\(copied.errors)")
-        #expect(copied.object["copied"] as? Int == 4 && copied.object["plain"] as? Int == 1)
+        #expect(copied.object["copied"] as? Int == 5 && copied.object["plain"] as? Int == 1)
         #expect((copied.object["skipped"] as? [String: Int])?["symbolicLinks"] == 1)
         for name in Self.classes {
             let (file, copy) = (tool.path("tree/below/\(name)"), tool.path("copies/tree/below/\(name)"))
@@ -70,7 +71,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: tool.path("copies/tree/plain")))
         let again = try tool.run("file", "backup", tool.path("tree"), "--to", tool.path("copies"))
         #expect(
-            again.text == "0 files copied (0 bytes); 4 unchanged; 1 plain file left out; skipped: 1 symbolic link\n")
+            again.text == "0 files copied (0 bytes); 5 unchanged; 1 plain file left out; skipped: 1 symbolic link\n")
         #expect(try tool.mode(tool.path("copies/tree/below")) == 0o550)
         #expect(try key(tool, "--force").status == 36)
     }
@@ -82,18 +83,18 @@ import Testing
             let restored = try other.run(
                 words: ["file", "restore"] + arguments + ["--to", other.path("back")], input: Self.once)
             #expect(restored.status == 0, "\(restored.errors)")
-            #expect(restored.text.hasPrefix("4 files restored (") && restored.text.hasSuffix(")\n"), "\(restored.text)")
+            #expect(restored.text.hasPrefix("5 files restored (") && restored.text.hasSuffix(")\n"), "\(restored.text)")
             try content(other, "back/tree")
             #expect(try other.run("file", "class", other.path("back/tree/below")).text.hasPrefix("complete "))
             let again = try other.run(
                 words: ["file", "restore"] + arguments + ["--to", other.path("back"), "--json"], input: Self.once)
-            #expect(again.object["restored"] as? Int == 0 && again.object["alreadyRestored"] as? Int == 4)
+            #expect(again.object["restored"] as? Int == 0 && again.object["alreadyRestored"] as? Int == 5)
             // The copies themselves.
             #expect(
-                try other.run(words: ["file", "restore"] + arguments, input: Self.once).text == "4 files restored\n")
+                try other.run(words: ["file", "restore"] + arguments, input: Self.once).text == "5 files restored\n")
             #expect(
                 try other.run(words: ["file", "restore"] + arguments, input: Self.once).text
-                    == "0 files restored; 4 of this keychain already\n")
+                    == "0 files restored; 5 of this keychain already\n")
             for name in Self.classes {
                 let path = tool.path("copies/tree/below/\(name)")
                 #expect(try other.run("file", "cat", path).text == "content of \(name)")

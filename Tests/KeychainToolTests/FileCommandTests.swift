@@ -427,8 +427,8 @@ import Testing
             try cat(93) { $0.removeLast() }
             try cat(93) { $0 = $0.prefix(100) }
             try cat(252) {
-                $0[9] = 2
-                $0[2048 + 9] = 2
+                $0[9] = 3
+                $0[2048 + 9] = 3
             }
         }
     }

@@ -303,8 +303,11 @@ import Testing
 /// The commands `file …` while the keychain is locked, and with a daemon.
 @Suite struct FileLockCommandTests {
     private func checkLocked(_ tool: Tool) throws {
-        let (a, b, d) = (tool.path("a"), tool.path("b"), tool.path("d"))
-        for (path, name) in [(a, "complete"), (b, "complete-unless-open"), (d, "none")] {
+        let (a, b, d, inactive) = (tool.path("a"), tool.path("b"), tool.path("d"), tool.path("inactive"))
+        let classes = [
+            (a, "complete"), (b, "complete-unless-open"), (inactive, "complete-when-user-inactive"), (d, "none"),
+        ]
+        for (path, name) in classes {
             #expect(try tool.run("file", "write", path, "--class", name, input: Data("content".utf8)).status == 0)
         }
         let plain = try tool.file("plain")
@@ -318,12 +321,18 @@ import Testing
         let info = try tool.run("file", "info", "--json", a).objects.first
         #expect(info?["opens"] as? Bool == false && info?["refusal"] as? String == "locked")
         #expect(info?["isThisKeychain"] as? Bool == true)
-        #expect(try tool.run("file", "cat", d).text == "content")
+        #expect(try tool.run("file", "cat", d, inactive).text == "contentcontent")
+        #expect(try tool.run("file", "class", inactive).text == "complete-when-user-inactive \(inactive)\n")
+        #expect(try tool.lockStatus["timeLeftAfterLock"] as? Int ?? 0 > 0)
         #expect(try tool.run("file", "class", a).text == "complete \(a)\n")
         #expect(try tool.run("file", "class", "--set", "none", a).status == 36)
         #expect(try tool.run("file", "write", a, input: Data("new".utf8)).status == 36)
         #expect(try tool.run("file", "protect", "--class", "complete", plain).status == 36)
         #expect(try String(contentsOfFile: plain, encoding: .utf8) == "content")
+        #expect(try tool.run("lock", "--now").status == 0)
+        #expect(try tool.run("file", "cat", inactive).status == 36)
+        let second = try tool.run("file", "info", "--json", inactive).objects.first
+        #expect(second?["class"] as? String == "complete-when-user-inactive" && second?["opens"] as? Bool == false)
         #expect(try tool.run("file", "unprotect", a, d).status == 36)
         #expect(try String(contentsOfFile: d, encoding: .utf8) == "content")
         // What comes while it is locked can be kept, and read later.

@@ -11,6 +11,7 @@ import Testing
 
     private static let tables: [String: [String]] = [
         "AppDetails": rows(AppDetails.self), "AppReport": rows(AppReport.self),
+        "MigrationReport": rows(MigrationReport.self),
         "BackupReport": rows(BackupReport.self), "ConversionReport": rows(ConversionReport.self),
         "FileCheckReport": rows(FileCheckReport.self), "FileCheckSummary": rows(FileCheckSummary.self),
         "FileInfoReport": rows(FileInfoReport.self), "RehearsalReport": rows(RehearsalReport.self),

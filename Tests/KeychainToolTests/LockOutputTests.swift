@@ -8,7 +8,8 @@ import Testing
 @Suite struct LockOutputTests {
     private static let status = LockStatus(
         state: .locked, hasPasscode: true, keyPlace: .process, isWatched: true, idleLimit: 600,
-        erasesAfterTenFailures: true, failedAttempts: 6, secondsUntilNextAttempt: 89.2, isRekeying: true, epoch: 7)
+        erasesAfterTenFailures: true, failedAttempts: 6, secondsUntilNextAttempt: 89.2, isRekeying: true, epoch: 7,
+        timeAfterLock: 3600, timeLeftAfterLock: 90)
 
     private func text(_ status: LockStatus) -> String {
         var lines = Lines()
@@ -58,6 +59,16 @@ import Testing
         #expect(IdleLimit(argument: argument) == nil)
     }
 
+    @Test("A time after a lock is up to a day, and may be none")
+    func timeAfterLock() {
+        for (argument, seconds) in [("0s", 0), ("90s", 90), ("10m", 600), ("1d", 86_400)] {
+            #expect(TimeAfterLock(argument: argument)?.seconds == seconds)
+        }
+        for argument in ["", "0", "never", "-1s", "2d", "86401s"] {
+            #expect(TimeAfterLock(argument: argument) == nil, "\(argument)")
+        }
+    }
+
     @Test("Lengths of time are told in units, without those that are none")
     func durations() {
         #expect(DurationText.text(seconds: 0) == "0 seconds")
@@ -80,7 +91,8 @@ import Testing
         let text = text(Self.status)
         for part in [
             "locked: what is accessible", "guess the passcode", "takes no keys here", "goes to sleep",
-            "10 minutes without use", "ten wrong passcodes", "6 wrong passcodes", "1 minute 30 seconds",
+            "10 minutes without use", "stay open for 1 hour", "when-user-inactive, for 1 minute 30 seconds",
+            "ten wrong passcodes", "6 wrong passcodes", "1 minute 30 seconds",
             "next 'keychainctl unlock'",
         ] {
             #expect(text.contains(part), "\(part)")
@@ -114,12 +126,14 @@ import Testing
         #expect(
             Self.status.json.text.split(whereSeparator: \.isWhitespace).joined()
                 == #"{"state":"locked","passcode":true,"keys":"process","watched":true,"idleLimit":600,"#
+                + #""timeAfterLock":3600,"timeLeftAfterLock":90,"#
                 + #""eraseAfterTen":true,"failedAttempts":6,"secondsUntilNextAttempt":90,"rekeying":true}"#)
         var status = Self.status
         status.idleLimit = nil
         status.state = .neverUnlocked
+        status.timeLeftAfterLock = nil
         let text = status.json.text
-        #expect(text.contains(#""idleLimit": null"#))
+        #expect(text.contains(#""idleLimit": null"#) && text.contains(#""timeLeftAfterLock": null"#))
         #expect(text.contains(#""state": "never-unlocked""#))
     }
 }

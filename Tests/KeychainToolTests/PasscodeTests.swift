@@ -206,12 +206,18 @@ import Testing
             #expect(erase.object["eraseAfterTen"] as? Bool == true)
             #expect(try policy()["eraseAfterTen"] as? Bool == true)
             #expect(try tool.run("passcode", "policy").text.contains("10 minutes"))
+            #expect(try policy()["timeAfterLock"] as? Int == 600)
+            #expect(try tool.run("passcode", "policy", "--after-lock", "0s", input: passcode).status == 0)
+            #expect(try policy()["timeAfterLock"] as? Int == 0)
+            #expect(try policy()["idleLimit"] as? Int == 600)
+            #expect(try tool.run("passcode", "policy").text.contains("close at once"))
             let never = ["never", "off"]
             #expect(
                 try tool.run(
                     "passcode", "policy", "--idle-lock", never[0], "--erase-after-ten", never[1], input: passcode
                 ).status == 0)
             #expect(try policy()["idleLimit"] is NSNull)
+            #expect(try policy()["timeAfterLock"] as? Int == 0)
         }
     }
 

@@ -45,13 +45,13 @@ import Testing
             try tool.run("add", "mail", "--account", "me")
             let keybag = tool.store.appendingPathComponent("keybag")
             var bytes = try Data(contentsOf: keybag)
-            bytes[9] = 2
+            bytes[9] = 3
             let file = try FileHandle(forWritingTo: keybag)
             try file.write(contentsOf: bytes)
             try file.close()
             let outcome = try tool.run("get", "mail")
             #expect(outcome.status == 53)
-            #expect(outcome.errors.contains("the keybag has format 2, and this program knows format 1"))
+            #expect(outcome.errors.contains("the keybag has format 3, and this program knows format 2"))
             #expect(outcome.errors.contains(Self.tooOld), "\(outcome.errors)")
             #expect(try Data(contentsOf: keybag) == bytes)
         }

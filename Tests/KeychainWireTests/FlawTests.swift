@@ -328,6 +328,12 @@ import Testing
                 $0.add(3, ifAny: UInt64(0))
             }
         }
+        for time in [Int64.min, -1, 86_401, .max] {
+            try expectAnswer(.parameter, .setPolicy) {
+                $0.add(3, ifAny: UInt64(0))
+                $0.add(4, ifAny: time)
+            }
+        }
     }
 
     @Test("A file's key of another size, for a class that is none, or without an id is refused")
@@ -380,7 +386,7 @@ import Testing
             try backUp(size, headerSize: 83)
         }
         for size in [0, 15, 17] { try adopt(32, FileClass.always.wireNumber, size) }
-        for fileClass in [0, 5] as [UInt64] { try adopt(32, fileClass, 16) }
+        for fileClass in [0, 6] as [UInt64] { try adopt(32, fileClass, 16) }
         for size in [0, 82, 84] { try backUp(32, headerSize: size) }
     }
 

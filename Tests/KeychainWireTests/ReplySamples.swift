@@ -91,6 +91,7 @@ enum ReplySamples {
         part.leftOut.constrained = 2
         part.leftOut.ofTokens = 3
         part.leftOut.unreadable = 4
+        part.hasFiles = true
         part.next = .max
         return part
     }
@@ -98,7 +99,7 @@ enum ReplySamples {
     static let lock = LockStatus(
         state: .locked, hasPasscode: true, keyPlace: .process, isWatched: true, idleLimit: 1,
         erasesAfterTenFailures: true, failedAttempts: 9, secondsUntilNextAttempt: 0.1, isRekeying: true, epoch: .max,
-        isLocking: true, isWithinGrace: true)
+        isLocking: true, isWithinGrace: true, timeAfterLock: 86_400, timeLeftAfterLock: 1)
 
     static let bareLock = LockStatus(
         state: .neverUnlocked, hasPasscode: false, keyPlace: .keyring, isWatched: false, idleLimit: nil,

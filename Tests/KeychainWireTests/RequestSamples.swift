@@ -7,7 +7,7 @@ enum RequestKind: CaseIterable {
     case add, find, update, delete, status, check, compact, lockStatus, unlock, lock, setPasscode, changePasscode,
         removePasscode, setPolicy, rekeyStep, renewLease, exportItems, importItems, giveUpStore,
         makeFileKey, openFileKey, rewrapFileKey, adoptFileKey, backUpFileKeys, authenticationStatus, endTicket,
-        transaction, removeExpired, makeKey, useKey, expiredItems, resolve, authenticated
+        transaction, removeExpired, makeKey, useKey, expiredItems, resolve, removeMoved, authenticated
 
     init(_ request: Request) {
         self =
@@ -44,6 +44,7 @@ enum RequestKind: CaseIterable {
             case .useKey: .useKey
             case .expiredItems: .expiredItems
             case .resolve: .resolve
+            case .removeMoved: .removeMoved
             case .authenticated: .authenticated
             }
     }
@@ -64,9 +65,11 @@ enum RequestSamples {
             .passcode(.remove(old: SecretBytes(needles[0]))),
             .passcode(
                 .setPolicy(
-                    PasscodePolicy(idleLimit: 300, erasesAfterTenFailures: true), passcode: SecretBytes(needles[0]))),
-            .exportItems(ExportRequest(accessGroup: "group", start: .max)),
-            .importItems(ImportRequest([item, item], isDryRun: true)),
+                    PasscodePolicy(idleLimit: 300, erasesAfterTenFailures: true, timeAfterLock: 86_400),
+                    passcode: SecretBytes(needles[0]))),
+            .exportItems(ExportRequest(accessGroup: "group", start: .max, isMove: true)),
+            .importItems(ImportRequest([item, item], isDryRun: true, isMove: true)),
+            .removeMoved([ItemVersion(identifier: identifier, modified: 1.5)]),
             .fileKey(.make(.completeUnlessOpen, fileID: identifier)),
             .fileKey(.open(wrappedFileKey)), .fileKey(.rewrap(wrappedFileKey, .completeUntilFirstUserAuthentication)),
             .fileKey(.adopt(SecretBytes(fileKey), .completeUnlessOpen, fileID: identifier)),
@@ -97,10 +100,11 @@ enum RequestSamples {
             .passcode(.remove(old: SecretBytes(""))),
             .passcode(.setPolicy(PasscodePolicy(), passcode: SecretBytes(""))),
             .rekeyStep, .renewLease, .exportItems(ExportRequest()), .importItems(ImportRequest([])), .giveUpStore,
+            .removeMoved([]),
             .transaction(TransactionRequest(steps: [])), .makeKey(AddRequest(.key)),
             .useKey(KeyUse(keyReference, .sign(digest: Data()))),
             .fileKey(.make(.always, fileID: identifier)), .fileKey(.open(bareWrappedFileKey)),
-            .fileKey(.rewrap(bareWrappedFileKey, .complete)), .authenticationStatus,
+            .fileKey(.rewrap(bareWrappedFileKey, .completeWhenUserInactive)), .authenticationStatus,
             .fileKey(.adopt(SecretBytes(fileKey), .always, fileID: identifier)),
             .backUpFileKeys(FileKeyBackupRequest(header: Data(count: 83), key: SecretBytes(fileKey))),
             .authenticated(AuthenticationProof(applicationPassword: SecretBytes("")), .authenticationStatus),

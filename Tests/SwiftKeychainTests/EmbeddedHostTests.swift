@@ -13,7 +13,7 @@ import Testing
             let reader = FakeReader()
             reader.enroll(1)
             reader.touch(1)
-            let engine = try Embedded.host.open(Self.location(in: directory), biometry: reader)
+            let engine = try Embedded.host.open(Self.location(in: directory), as: .embedded, biometry: reader)
             _ = try engine.verifyBiometry(for: .owner, Cancellation()) { _ in }
             #expect(reader.lookCount == 1)
         }
@@ -26,7 +26,7 @@ import Testing
             try Data(count: 32).write(to: file)
             chmod(file.path, 0o400)
             let location = Self.location(in: directory, credential: file)
-            _ = try Embedded.host.open(location, biometry: nil).handle(.status, from: .owner)
+            _ = try Embedded.host.open(location, as: .embedded, biometry: nil).handle(.status, from: .owner)
             #expect(FileManager.default.fileExists(atPath: location.storeDirectory.path))
             #expect(!FileManager.default.fileExists(atPath: location.deviceKeyDirectory.path))
         }

@@ -40,7 +40,7 @@ import Testing
                     ? .daemon(DaemonAddress(path: path, owners: [geteuid()])) : .embedded(location)
             }
             #expect(throws: KeychainError.self) { try connection.perform(.delete(ItemQuery(.genericPassword))) }
-            try location.giveToUserDaemon()
+            try location.handOver(to: .user)
             isHandedOver.withLock { $0 = true }
             guard case .deleted = try connection.perform(.delete(ItemQuery(.genericPassword))) else {
                 Issue.record("another reply")
@@ -69,7 +69,7 @@ import Testing
                     ? .daemon(DaemonAddress(path: path, owners: [geteuid()])) : .embedded(location)
             }
             #expect(try connection.placeOfMissingStore() != nil)
-            try location.giveToUserDaemon()
+            try location.handOver(to: .user)
             isHandedOver.withLock { $0 = true }
             #expect(try connection.ask(.delete(ItemQuery(.genericPassword))) == 1)
         }
@@ -90,7 +90,7 @@ import Testing
         let keychain = Keychain(service: "service").connected(connection)
         try await keychain.set("x", for: "there")
         var changes = keychain.changes.makeAsyncIterator()
-        try location.giveToUserDaemon()
+        try location.handOver(to: .user)
         var owned = EngineConfiguration.test(in: directory, clock: SystemClock())
         owned.host = .user
         let engine = try Engine(owned)
@@ -103,6 +103,36 @@ import Testing
         #expect(try await changes.next() == .init(kind: .added, key: "new"))
     }
 
+    @Test("A connection is made only if its host is still the chosen one")
+    func staysAway() throws {
+        let directory = try makeTemporaryDirectory()
+        defer { try? FileManager.default.removeItem(at: directory) }
+        var owned = EngineConfiguration.test(in: directory, clock: SystemClock())
+        owned.host = .user
+        let engine = try Engine(owned)
+        defer { engine.withdrawKeys() }
+        let socket = directory.appendingPathComponent("socket")
+        let isMoving = Mutex(false)
+        let connection = Connection(configuration(directory)) { () throws(KeychainError) in
+            if isMoving.withLock({ $0 }) { throw .isMoved(directory) }
+            return .daemon(DaemonAddress(path: socket.path, owners: [geteuid()]))
+        }
+        var request = AddRequest(.genericPassword)
+        request.attributes = [.account: .text("a")]
+        let first = try InProcessDaemon(engine, in: directory)
+        _ = try connection.ask(.add(request))
+        first.stop()
+        try? FileManager.default.removeItem(at: socket)
+        let second = try InProcessDaemon(engine, in: directory)
+        defer { second.stop() }
+        isMoving.withLock { $0 = true }
+        request.attributes = [.account: .text("b")]
+        let error = #expect(throws: KeychainError.self) { try connection.ask(.add(request)) }
+        #expect(error?.message.contains("being moved") == true, "\(error?.message ?? "")")
+        isMoving.withLock { $0 = false }
+        #expect(try connection.ask(.status).itemCounts[.genericPassword] == 1)
+    }
+
     @Test("One whose code says where the keychain is gets an error, and nothing is done behind its back")
     func staysPut() throws {
         try withTemporaryDirectory { directory in
@@ -112,13 +142,13 @@ import Testing
             request.attributes = [.account: .text("a")]
             _ = try connection.perform(.add(request))
             let location = try StoreLocation(configuration)
-            try location.giveToUserDaemon()
+            try location.handOver(to: .user)
             let error = #expect(throws: KeychainError.self) {
                 try connection.perform(.find(.init(.init(.genericPassword), wantsSecrets: true)))
             }
             #expect(error?.code == .notAvailable)
             #expect(error?.message.contains("keychaind") == true)
-            try location.takeFromUserDaemon()
+            try location.handOver(to: .embedded)
             guard
                 case .found(let items) = try connection.perform(
                     .find(.init(.init(.genericPassword), wantsSecrets: true)))

@@ -89,6 +89,49 @@ import Testing
         }
     }
 
+    @Test("Nobody finds a host for a keychain whose items are being moved")
+    func moving() throws {
+        try withTemporaryDirectory { directory in
+            let machine = try Machine(directory)
+            try Data("moving\n".utf8).write(to: machine.store.appendingPathComponent("host"))
+            let error = #expect(throws: KeychainError.self) { try machine.host() }
+            #expect(error?.message.contains("'keychainctl migrate' was cut short, run it again") == true)
+        }
+    }
+
+    @Test("Items are moved only where programs go by the mark: of the usual store, with no other word for the host")
+    func markCounts() throws {
+        try withTemporaryDirectory { directory in
+            var machine = try Machine(directory)
+            func refusal(_ host: StoreHost, _ store: URL? = nil) throws -> String? {
+                let choice = HostChoice(
+                    environment: Environment(variables: machine.variables), machineFile: machine.machineFile, user: 7,
+                    fileGroup: nil)
+                var configuration = KeychainConfiguration()
+                configuration.storeDirectory = store
+                let location = try StoreLocation(configuration, environment: choice.environment)
+                do throws(KeychainError) {
+                    try choice.requireUsual(location)
+                    return try choice.detour(from: host)
+                } catch {
+                    return error.message
+                }
+            }
+            for host in [StoreHost.system, .embedded, .user] { #expect(try refusal(host) == nil) }
+            #expect(try refusal(.system, directory.appendingPathComponent("other"))?.contains("--store") == true)
+            machine.variables["KEYCHAIN_HOME"] = directory.appendingPathComponent("ci").path
+            #expect(try refusal(.embedded)?.contains("KEYCHAIN_HOME") == true)
+            machine.variables["KEYCHAIN_HOME"] = nil
+            try Data("system\n".utf8).write(to: machine.machineFile)
+            #expect(try refusal(.system) == nil)
+            #expect(try refusal(.embedded)?.contains(machine.machineFile.path) == true)
+            try Data().write(to: machine.machineFile)
+            machine.variables["KEYCHAIN_HOST"] = "embedded"
+            #expect(try refusal(.embedded) == nil)
+            #expect(try refusal(.system)?.contains("KEYCHAIN_HOST") == true)
+        }
+    }
+
     @Test("Every word for a host means what it says")
     func words() throws {
         try withTemporaryDirectory { directory in

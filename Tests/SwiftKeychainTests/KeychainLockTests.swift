@@ -172,12 +172,17 @@ import Testing
     func policy() throws {
         try withLock { (lock) throws in
             try lock.setPasscode(Self.passcode)
-            #expect(try lock.policy == KeychainLock.Policy())
-            let policy = KeychainLock.Policy(idleLimit: .milliseconds(59_001), erasesAfterTenFailures: true)
+            #expect(try lock.policy == KeychainLock.Policy(timeAfterLock: .seconds(600)))
+            let policy = KeychainLock.Policy(
+                idleLimit: .milliseconds(59_001), erasesAfterTenFailures: true, timeAfterLock: .milliseconds(4_001))
             try lock.setPolicy(policy, passcode: Self.passcode)
-            #expect(try lock.policy == KeychainLock.Policy(idleLimit: .seconds(60), erasesAfterTenFailures: true))
+            #expect(
+                try lock.policy
+                    == KeychainLock.Policy(
+                        idleLimit: .seconds(60), erasesAfterTenFailures: true, timeAfterLock: .seconds(5)))
             try lock.setPolicy(KeychainLock.Policy(), passcode: Self.passcode)
             #expect(try lock.policy.idleLimit == nil)
+            #expect(try lock.policy.timeAfterLock == .seconds(5), "it was not named")
         }
     }
 
@@ -287,6 +292,18 @@ import Testing
         withFake { _, lock in
             let error = #expect(throws: KeychainError.self) {
                 try lock.setPolicy(KeychainLock.Policy(idleLimit: limit), passcode: Self.passcode)
+            }
+            #expect(error?.status == -50)
+        }
+    }
+
+    @Test(
+        "A time after a lock that is none is refused before anything is asked",
+        arguments: [Duration.seconds(-1), .milliseconds(-1), .milliseconds(86_400_001), .seconds(Int64.max)])
+    func invalidTimeAfterLock(time: Duration) {
+        withFake { _, lock in
+            let error = #expect(throws: KeychainError.self) {
+                try lock.setPolicy(KeychainLock.Policy(timeAfterLock: time), passcode: Self.passcode)
             }
             #expect(error?.status == -50)
         }

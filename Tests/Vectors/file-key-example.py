@@ -21,12 +21,15 @@ FILE_ID = bytes.fromhex("aaaaaaaabbbb4ccc8dddeeeeeeeeeeee")
 FILE_KEY = bytes(range(0x60, 0x80))
 EPHEMERAL = b"\x0e" * 32
 
-A, B, C, D = 1, 2, 3, 4
+A, B, C, D, INACTIVE = 1, 2, 3, 4, 7
+GENERATION = 2
 
 
 def class_key(number):
-    """That of generation 2 of the keybag's example."""
-    return bytes([number ^ (2 << 6)]) * 32
+    """That of generation 2 of the keybag's example; the one of class 7 comes from class A's."""
+    if number == INACTIVE:
+        return expand(class_key(A), b"user inactive 1" + STORE_ID + GENERATION.to_bytes(4, "big"))
+    return bytes([number ^ (GENERATION << 6)]) * 32
 
 
 def mac(key, message):
@@ -86,7 +89,7 @@ def main():
         "fileID": FILE_ID.hex(),
         "fileKey": FILE_KEY.hex(),
         "ephemeral": EPHEMERAL.hex(),
-        "keys": [under_class_key(A), by_pair(), under_class_key(C), under_class_key(D)],
+        "keys": [under_class_key(A), by_pair(), under_class_key(C), under_class_key(D), under_class_key(INACTIVE)],
     }
     target = pathlib.Path(__file__).with_suffix(".json")
     target.write_text(json.dumps(example, indent=2) + "\n")

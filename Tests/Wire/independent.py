@@ -251,6 +251,9 @@ class Generator:
             elif name == "idle_limit":
                 if self.maybe():
                     setattr(message, name, self.random.randrange(1, 31_622_401))
+            elif name == "time_after_lock":
+                if self.maybe():
+                    setattr(message, name, self.random.randrange(86_401))
             elif name in ("start", "next"):
                 setattr(message, name, self.number(64) - (1 << 63))
             elif kind == Field.TYPE_INT64:

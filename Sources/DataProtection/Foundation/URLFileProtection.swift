@@ -22,6 +22,8 @@ public struct URLFileProtection: RawRepresentable, Sendable, Hashable {
     public static let complete = URLFileProtection(.complete)
     /// Class B: see `FileProtection.completeUnlessOpen`.
     public static let completeUnlessOpen = URLFileProtection(.completeUnlessOpen)
+    /// Class CX: see `FileProtection.completeWhenUserInactive`.
+    public static let completeWhenUserInactive = URLFileProtection(.completeWhenUserInactive)
     /// Class C: see `FileProtection.completeUntilFirstUserAuthentication`.
     public static let completeUntilFirstUserAuthentication = URLFileProtection(.completeUntilFirstUserAuthentication)
 }
@@ -72,6 +74,18 @@ extension URLResourceValues {
     }
 }
 
+extension FileProtectionType {
+    /// The class of Apple's Foundation that the one on Linux lacks: see `FileProtection.completeWhenUserInactive`.
+    public static let completeWhenUserInactive = FileProtectionType(.completeWhenUserInactive)
+}
+
+extension Data.WritingOptions {
+    /// The option of Apple's Foundation that the one on Linux lacks: see `FileProtection.completeWhenUserInactive`.
+    ///
+    /// Like the options for the other classes it is a number in the upper four bits, so `contains` finds it in others.
+    public static let completeFileProtectionWhenUserInactive = Data.WritingOptions(rawValue: 0x5000_0000)
+}
+
 // MARK: - Names
 
 extension URLFileProtection {
@@ -100,7 +114,7 @@ extension FileProtection {
     /// Makes a class of a file attribute.
     ///
     /// - Parameter value: The value of `FileAttributeKey.protectionKey`.
-    /// - Throws: `.invalidOption` for a value that names no class of ours, such as Apple's class for an inactive user.
+    /// - Throws: `.invalidOption` for a value that names no class.
     init(attribute value: Any, _ path: String) throws(DataProtectionError) {
         guard let found = FileProtection(value, prefix: "NSFileProtection") else { throw Self.unknown(value, path) }
         self = found
@@ -127,6 +141,7 @@ extension FileProtection {
         case 0x2000_0000: return .complete
         case 0x3000_0000: return .completeUnlessOpen
         case 0x4000_0000: return .completeUntilFirstUserAuthentication
+        case 0x5000_0000: return .completeWhenUserInactive
         default: throw unknown("0x" + String(number, radix: 16), path)
         }
     }

@@ -21,6 +21,7 @@ internal import Synchronization
 /// |---|---|
 /// | ``FileProtection/complete`` | every call throws `.locked` until the unlock; then the handle works again |
 /// | ``FileProtection/completeUnlessOpen`` | the handle works until it is closed |
+/// | ``FileProtection/completeWhenUserInactive`` | the handle works for the time after a lock, and then as in class A |
 /// | the others | the handle works |
 ///
 /// In class A, a call that had begun before the lock may go on for ten seconds, and bytes that were written before it

@@ -3,7 +3,7 @@ internal import SealedFiles
 
 /// The time for which one call may use the key of one file.
 ///
-/// Files of the classes C and D stay open, and so does an open file of class B. A file of class A that is being read or
+/// Files of the classes C and D stay open, and so does an open file of class B. Any other file that is being read or
 /// written when the keychain is locked has the grace of every call in progress. Afterwards it is refused, as on Apple's
 /// systems.
 struct AccessWindow: ~Copyable {
@@ -12,6 +12,7 @@ struct AccessWindow: ~Copyable {
 
     private let keys: FileKeys
     private let isWatched: Bool
+    private let fileClass: FileClass
     private let now: @Sendable () -> ContinuousClock.Instant
     private var lastLook: ContinuousClock.Instant
     private var lockedSince: ContinuousClock.Instant?
@@ -22,7 +23,8 @@ struct AccessWindow: ~Copyable {
     init(_ fileClass: FileClass, _ keys: FileKeys, now: @escaping @Sendable () -> ContinuousClock.Instant) {
         self.keys = keys
         self.now = now
-        isWatched = fileClass == .complete
+        isWatched = fileClass.closesWithLock
+        self.fileClass = fileClass
         lastLook = now()
     }
 
@@ -32,7 +34,7 @@ struct AccessWindow: ~Copyable {
         let now = now()
         guard now - lastLook >= Self.interval else { return }
         lastLook = now
-        let reach = keys.reach()
+        let reach = keys.reach(fileClass)
         if reach == .unlocked {
             lockedSince = nil
             return

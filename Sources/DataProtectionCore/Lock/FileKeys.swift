@@ -25,20 +25,20 @@ struct FileKeys: Sendable {
         }
     }
 
-    /// Whether the keys of every class are within reach. An error counts as no.
+    /// Whether the key of a class that closes with the lock is within reach. An error counts as no.
     ///
     /// A keychain that is still to be made has its keys within reach.
-    func isUnlocked() -> Bool {
+    func isUnlocked(for fileClass: FileClass = .complete) -> Bool {
         if (try? connection.placeOfMissingStore()) != nil { return true }
-        return (try? connection.lockStatus().state) == .unlocked
+        return reach(fileClass) == .unlocked
     }
 
     /// The access that a call still has which began before a lock. An error counts as a lock without grace.
     enum Reach { case unlocked, withinGrace, gone }
 
-    func reach() -> Reach {
+    func reach(_ fileClass: FileClass = .complete) -> Reach {
         guard let status = try? connection.lockStatus() else { return .gone }
-        if status.state == .unlocked { return .unlocked }
+        if !status.closedClasses.contains(fileClass) { return .unlocked }
         return status.isWithinGrace ? .withinGrace : .gone
     }
 }

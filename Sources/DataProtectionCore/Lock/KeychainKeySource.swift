@@ -18,11 +18,6 @@ struct KeychainKeySource: FileKeySource {
     }
 
     func requireUse(of fileClass: FileClass, _ path: String) throws(DataProtectionError) {
-        if fileClass == .complete { try gate.require(path) }
+        try gate.require(fileClass, path)
     }
-}
-
-extension SealedFile {
-    /// Takes the key away from a file of class A because the keychain was locked.
-    func dropKey(_ loss: KeyLoss) -> Bool { dropKey(loss) { $0 == .complete } }
 }

@@ -3,7 +3,7 @@ internal import KeychainModel
 internal import SealedFiles
 internal import Synchronization
 
-/// The question whether files of class A may be used now. It is asked before each use of an open file.
+/// The question whether open files of a class that closes with the lock may be used now. It is asked before each use of an open file.
 ///
 /// An embedded keychain tells by a number whether its lock has changed, so looking takes less than a microsecond. A
 /// daemon is asked again after twenty milliseconds.
@@ -20,27 +20,30 @@ final class LockGate: Sendable {
     }
     private let keys: FileKeys
     private let now: @Sendable () -> ContinuousClock.Instant
-    /// The last answer that was a yes.
-    private let known = Mutex<Answer?>(nil)
+    /// The last answers that were a yes.
+    private let known = Mutex<[FileClass: Answer]>([:])
 
     init(_ keys: FileKeys, now: @escaping @Sendable () -> ContinuousClock.Instant) {
         self.keys = keys
         self.now = now
     }
 
-    func isOpen() -> Bool {
+    func isOpen(for fileClass: FileClass) -> Bool {
+        guard fileClass.closesWithLock else { return true }
         let epoch = keys.connection.lockEpoch()
         let time = now()
         let patience = epoch == nil ? Self.patience : Self.longPatience
-        if let answer = known.withLock({ $0 }), answer.epoch == epoch, time - answer.time < patience { return true }
-        let isOpen = keys.isUnlocked()
+        if let answer = known.withLock({ $0[fileClass] }), answer.epoch == epoch, time - answer.time < patience {
+            return true
+        }
+        let isOpen = keys.isUnlocked(for: fileClass)
         // The number was read before the question. A lock that came in between is seen at the next use.
-        known.withLock { $0 = isOpen ? Answer(epoch: epoch, time: time) : nil }
+        known.withLock { $0[fileClass] = isOpen ? Answer(epoch: epoch, time: time) : nil }
         return isOpen
     }
 
-    func require(_ path: String) throws(DataProtectionError) {
-        guard !isOpen() else { return }
+    func require(_ fileClass: FileClass, _ path: String) throws(DataProtectionError) {
+        guard !isOpen(for: fileClass) else { return }
         throw DataProtectionError(
             .locked, path,
             "the keychain is locked: the file can be used again when it is unlocked ('keychainctl unlock')")

@@ -6,7 +6,8 @@ internal import Synchronization
 
 /// The protected files that are open under one keychain.
 ///
-/// When the keychain is locked, the keys of class A leave this process, even if no call uses the files.
+/// When the keychain is locked, the keys of classes that close then leave this process, even if no call uses the files:
+/// class A at once, and the class "when user inactive" when the time after the lock is over.
 final class OpenFiles: Sendable {
     private struct Weak {
         weak var file: SealedFile?
@@ -62,8 +63,8 @@ final class OpenFiles: Sendable {
             // One whose thread could not be started is made anew, or a lock would leave the keys here.
             if let feed = state.feed, !feed.hasEnded { return }
             let mine = WeakSelf(files: self)
-            state.feed = LockFeed(connection) { present in
-                if present != .unlocked { mine.files?.takeKeys() }
+            state.feed = LockFeed(connection) { closed in
+                if !closed.isEmpty { mine.files?.takeKeys(of: closed) }
             }
         }
     }
@@ -96,14 +97,15 @@ final class OpenFiles: Sendable {
         }
     }
 
-    private func takeKeys() {
+    private func takeKeys(of classes: [FileClass]) {
+        func drop(_ file: SealedFile, _ loss: SealedFile.KeyLoss) -> Bool { file.dropKey(loss, classes.contains) }
         let end = ContinuousClock.now + LockStatus.graceLength
         // Idle files lose their keys first. Then come files whose content has to be made durable before.
-        var left = state.withLock { $0.files.values.compactMap(\.file) }.filter { !$0.dropKey(.ifIdle) }
-        left = left.filter { !$0.dropKey(.unlessUsed) }
+        var left = state.withLock { $0.files.values.compactMap(\.file) }.filter { !drop($0, .ifIdle) }
+        left = left.filter { !drop($0, .unlessUsed) }
         while !left.isEmpty {
             let mayFinish = ContinuousClock.now < end && keys.reach() != .gone
-            left = left.filter { !$0.dropKey(mayFinish ? .unlessUsed : .certain) }
+            left = left.filter { !drop($0, mayFinish ? .unlessUsed : .certain) }
             if !left.isEmpty { usleep(20_000) }
         }
     }

@@ -85,6 +85,8 @@ package final class AuthenticationSession: Sendable {
         }
     }
 
+    package var passcode: SecretBytes? { state.withLock { $0.passcode } }
+
     var factors: Set<AuthenticationFactor> {
         state.withLock { state in
             var factors: Set<AuthenticationFactor> = []
@@ -96,7 +98,8 @@ package final class AuthenticationSession: Sendable {
     }
 
     /// - Returns: false if the session was invalidated meanwhile: the passcode is then forgotten.
-    func keep(passcode: SecretBytes) -> Bool {
+    @discardableResult
+    package func keep(passcode: SecretBytes) -> Bool {
         state.withLock { state in
             if !state.isInvalidated { state.passcode = passcode }
             return !state.isInvalidated

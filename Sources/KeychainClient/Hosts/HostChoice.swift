@@ -54,7 +54,35 @@ struct HostChoice {
         case .embedded: .embedded(location)
         case .user: try chosen(.user, configuration)
         case .system: try chosen(.system, configuration)
+        case .moving, .moved: throw .isMoved(location.storeDirectory)
         }
+    }
+
+    /// - Throws: `.notAvailable` for another store than the one whose mark programs go by if they choose nothing.
+    func requireUsual(_ location: StoreLocation) throws(KeychainError) {
+        var usual = environment.variables
+        usual["KEYCHAIN_HOME"] = nil
+        let place = try StoreLocation(KeychainConfiguration(), environment: Environment(variables: usual))
+        guard place.storeDirectory == location.storeDirectory, place.deviceKeyDirectory == location.deviceKeyDirectory
+        else {
+            throw KeychainError(
+                .notAvailable,
+                message: "the system's keychaind has one keychain for each user, which goes with the one in "
+                    + "\(place.storeDirectory.path): without --store, --device-key and KEYCHAIN_HOME. Nothing was changed"
+            )
+        }
+    }
+
+    /// Says what leads programs to another host, whatever the mark says; nil: nothing does.
+    func detour(from host: StoreHost) throws(KeychainError) -> String? {
+        let words = [
+            ("KEYCHAIN_HOST", environment.variables["KEYCHAIN_HOST"]), (machineFile.path, try machineChoice()),
+        ]
+        for case (let origin, let word?) in words where !word.isEmpty && word != host.rawValue {
+            return
+                "\(origin) leads programs to another keychain (\(word)), where they do not find what is moved: take that away"
+        }
+        return nil
     }
 
     private func chosen(
@@ -80,6 +108,14 @@ struct HostChoice {
     /// The first line that is no remark; nil: the administrator says nothing.
     private func machineChoice() throws(KeychainError) -> String? {
         try HostFile.word(at: machineFile)
+    }
+}
+
+extension StoreLocation {
+    /// Calls ``HostChoice/requireUsual(_:)``, and then ``HostChoice/detour(from:)``.
+    package func detour(from host: StoreHost) throws(KeychainError) -> String? {
+        try HostChoice().requireUsual(self)
+        return try HostChoice().detour(from: host)
     }
 }
 

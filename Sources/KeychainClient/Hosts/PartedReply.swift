@@ -31,14 +31,16 @@ extension Request {
         switch self {
         case .authenticated(_, let request): return request.isAnswered(by: reply)
         case .add, .find, .update, .delete, .transaction, .makeKey, .useKey, .authenticationStatus, .check, .compact,
-            .removeExpired, .expiredItems, .passcode, .exportItems, .importItems, .giveUpStore, .backUpFileKeys:
+            .removeExpired, .expiredItems, .passcode, .exportItems, .importItems, .removeMoved, .giveUpStore,
+            .backUpFileKeys:
             if case .authenticationNeeded = reply { return true }
         case .resolve, .status, .lockStatus, .unlock, .lock, .rekeyStep, .renewLease, .fileKey, .endTicket: break
         }
         return switch (self, reply) {
         case (.add, .added), (.makeKey, .added), (.find, .found), (.resolve, .resolved), (.update, .done),
             (.delete, .deleted),
-            (.transaction, .committed), (.useKey, .keyResult), (.status, .status), (.check, .checked),
+            (.transaction, .committed), (.removeMoved, .committed), (.useKey, .keyResult), (.status, .status),
+            (.check, .checked),
             (.compact, .done), (.removeExpired, .expired), (.expiredItems, .found), (.expiredItems, .deleted),
             (.lockStatus, .lockStatus), (.unlock, .lockStatus),
             (.lock, .done),

@@ -33,12 +33,16 @@ package final class SocketCarrier: RequestHandler {
 
     private let address: DaemonAddress
     private let patience: Patience
+    /// The choice that has led to this daemon; nil: the daemon is told by name.
+    private let choice: (@Sendable () throws(KeychainError) -> ChosenHost)?
     private let state = Mutex(State())
     private let isFree = Condition()
 
-    init(_ address: DaemonAddress, _ patience: Patience = .ofProcess) {
-        self.address = address
-        self.patience = patience
+    init(
+        _ address: DaemonAddress, _ patience: Patience = .ofProcess,
+        choice: (@Sendable () throws(KeychainError) -> ChosenHost)? = nil
+    ) {
+        (self.address, self.patience, self.choice) = (address, patience, choice)
     }
 
     /// The way to a daemon that this user or root runs at a path.
@@ -166,6 +170,8 @@ package final class SocketCarrier: RequestHandler {
         if let known { return known }
         do throws(KeychainError) {
             let socket = try DaemonSocket(address, as: caller, patience)
+            // The choice may be older than the connection. A store that changes hands from here on ends the connection.
+            if let choice, try choice() != .daemon(address) { throw .hasChangedHands }
             state.withLock { $0.hasAnswered = true }
             return socket
         } catch {
@@ -278,6 +284,12 @@ package final class SocketCarrier: RequestHandler {
     }
 }
 
+extension KeychainError {
+    fileprivate static var hasChangedHands: KeychainError {
+        KeychainError(.notAvailable, message: "the keychain has gone to another host", signal: .otherHost)
+    }
+}
+
 /// The failed attempts to have one request done, and whether there may be another.
 private struct Failures {
     /// How long a daemon that had answered before may take to come back.
@@ -323,7 +335,7 @@ extension Request {
         case .importItems(let request): request.isDryRun
         case .expiredItems(let items): items.isEmpty
         case .transaction(let request): request.steps.isEmpty
-        case .add, .update, .delete, .makeKey, .unlock, .passcode, .rekeyStep, .giveUpStore: false
+        case .add, .update, .delete, .makeKey, .unlock, .passcode, .rekeyStep, .removeMoved, .giveUpStore: false
         }
     }
 }

@@ -25,6 +25,15 @@ extension Connection {
         _ request: PasscodeRequest, report: (RekeyProgress) -> Void
     ) throws(KeychainError) {
         try finishRekeying(from: try ask(.passcode(request)), report)
+        // An older daemon ignores the time, which is a setting of security.
+        if case .setPolicy(let policy, _) = request, let time = policy.timeAfterLock,
+            try lockStatus().timeAfterLock != time
+        {
+            throw KeychainError(
+                .unimplemented,
+                message: "this keychaind is too old to keep files open for a time after a lock, or to be told not to; "
+                    + "the rest of the policy is set. Update keychaind")
+        }
     }
 
     /// - Parameter first: nil: there is none.

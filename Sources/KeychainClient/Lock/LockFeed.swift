@@ -14,13 +14,14 @@ package final class LockFeed: Sendable {
 
     private init() {}
 
-    /// Tells each change of the state that happens from now on.
+    /// Tells each change of the classes whose open files are closed, from now on.
     ///
-    /// - Parameter tell: Called on the thread. While the state cannot be found out, as when a daemon has ended, it is told
-    ///   `.locked` with each look, every second.
-    package convenience init(_ connection: Connection, _ tell: @escaping @Sendable (LockState) -> Void) {
+    /// - Parameter tell: Called on the thread. While the state cannot be found out, as when a daemon has ended, all such
+    ///   classes are told with each look, every second.
+    package convenience init(_ connection: Connection, _ tell: @escaping @Sendable ([FileClass]) -> Void) {
         self.init()
-        start(LockStateFollower(connection, tellsEachLoss: true), tell)
+        let all = FileClass.allCases.filter(\.closesWithLock)
+        start(LockStateFollower(connection, lost: all, tellsEachLoss: true) { $0.closedClasses }, tell)
     }
 
     /// A stream of the events from now on. It ends when the follower does not go on.
@@ -97,36 +98,45 @@ extension Duration {
     package static let lockFeedPause = Duration.seconds(1)
 }
 
-/// Tells each change of the state when it has happened. A keychain that cannot be looked at counts as locked.
-final class LockStateFollower: LockFollower, @unchecked Sendable {  // one thread has it
+/// Tells each change of a fact of the lock when it has happened.
+final class LockStateFollower<Event: Sendable & Equatable>: LockFollower, @unchecked Sendable {  // one thread has it
     private let connection: Connection
+    private let lost: Event
     private let tellsEachLoss: Bool
+    private let fact: @Sendable (LockStatus) -> Event
     private var epoch: UInt64
     /// nil: it could not be looked at from the beginning.
-    private var state: LockState?
+    private var state: Event?
 
-    /// - Parameter tellsEachLoss: Tells `.locked` with each look that fails, and not only with the first one.
-    init(_ connection: Connection, tellsEachLoss: Bool = false) {
+    /// - Parameters:
+    ///   - lost: The event of a keychain that cannot be looked at.
+    ///   - tellsEachLoss: Tells it with each look that fails, and not only with the first one.
+    init(
+        _ connection: Connection, lost: Event, tellsEachLoss: Bool = false,
+        _ fact: @escaping @Sendable (LockStatus) -> Event
+    ) {
         let status = try? connection.lockStatus()
         self.connection = connection
+        self.lost = lost
         self.tellsEachLoss = tellsEachLoss
+        self.fact = fact
         epoch = status?.epoch ?? 0
-        state = status?.state
+        state = status.map(fact)
     }
 
-    func look(_ tell: (LockState) -> Void) throws(KeychainError) {
+    func look(_ tell: (Event) -> Void) throws(KeychainError) {
         epoch = try connection.waitForLockChange(since: epoch, timeout: .lockFeedPause)
         // Also when the epoch is the same: a key that expires for lack of use leaves without one.
-        let present = try connection.lockStatus().state
+        let present = fact(try connection.lockStatus())
         if present == state { return }
         state = present
         tell(present)
     }
 
-    func goesOn(after _: KeychainError, _ tell: (LockState) -> Void) -> Bool {
+    func goesOn(after _: KeychainError, _ tell: (Event) -> Void) -> Bool {
         // A program that asks the keychain for anything is told why.
-        if tellsEachLoss || state != .locked { tell(.locked) }
-        state = .locked
+        if tellsEachLoss || state != lost { tell(lost) }
+        state = lost
         return true
     }
 

@@ -123,10 +123,10 @@ extension Connection {
         LockFeed.stream(by: LockNoticeFollower(self), as: { $0 })
     }
 
-    /// Each change of the lock's state from now on.
+    /// Each change of the lock's state from now on. A keychain that cannot be looked at counts as locked.
     ///
     /// - Parameter event: The caller's own word for a state.
     package func lockChanges<Event>(as event: @escaping @Sendable (LockState) -> Event) -> AsyncStream<Event> {
-        LockFeed.stream(by: LockStateFollower(self), as: event)
+        LockFeed.stream(by: LockStateFollower(self, lost: .locked) { $0.state }, as: event)
     }
 }

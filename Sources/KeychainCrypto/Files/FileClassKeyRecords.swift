@@ -8,7 +8,7 @@ package import KeychainModel
 struct FileClassKeyRecords: Sendable {
     static let byteCount = 1 + 4 + KeyMaterial.byteCount
     /// The most records of one keybag: two generations are in use while keys are renewed.
-    static let mostRecords = FileClass.allCases.count * (Keybag.mostRetiredGenerations + 2)
+    static let mostRecords = FileClass.ofKeybag.count * (Keybag.mostRetiredGenerations + 2)
 
     struct Name: Sendable, Hashable {
         let fileClass: FileClass
@@ -42,7 +42,7 @@ struct FileClassKeyRecords: Sendable {
         var places: [Name: Int] = [:]
         for start in stride(from: 0, to: records.count, by: Self.byteCount) {
             let generation = UInt32(bigEndian: records.loadUnaligned(fromByteOffset: start + 1, as: UInt32.self))
-            guard let fileClass = FileClass(rawValue: records[start]), generation > 0 else { return nil }
+            guard case .file(let fileClass) = KeyName(number: records[start]), generation > 0 else { return nil }
             let name = Name(fileClass: fileClass, generation: generation)
             if let last = names.last, !last.precedes(name) { return nil }
             places[name] = names.count
@@ -51,7 +51,7 @@ struct FileClassKeyRecords: Sendable {
         let newest = names.last?.generation
         // A store has a key of each class to make files with.
         guard
-            FileClass.allCases.allSatisfy({ fileClass in
+            FileClass.ofKeybag.allSatisfy({ fileClass in
                 names.contains { $0.fileClass == fileClass && $0.generation == newest }
             })
         else { return nil }
@@ -83,7 +83,7 @@ extension Keybag {
                     target[start] = entry.key.number
                     target.storeBytes(of: entry.generation.bigEndian, toByteOffset: start + 1, as: UInt32.self)
                 }
-                for fileClass in FileClass.allCases {
+                for fileClass in FileClass.ofKeybag {
                     try fill(target, listed, .file(fileClass), keys(fileClass.tier))
                 }
             } catch {

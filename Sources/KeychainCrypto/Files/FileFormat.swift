@@ -1,3 +1,5 @@
+internal import KeychainModel
+
 /// The numbers of the protected file's format (docs/file-format.md).
 package enum FileFormat {
     /// Every place in a file is a multiple of this.
@@ -9,7 +11,7 @@ package enum FileFormat {
     /// Where a slot says which of the two it is.
     static let slotNumberOffset = 15
     package static let magic: [UInt8] = [0x89, 0x4b, 0x43, 0x46, 0x0d, 0x0a, 0x1a, 0x0a]
-    static let version: UInt16 = 1
+    package static let newestVersion: UInt16 = 2
     static let suite: UInt8 = 1
     /// log2 of the chunk sizes that there are: 4 KiB to 1 MiB.
     package static let chunkBits: ClosedRange<UInt8> = 12...20
@@ -24,6 +26,9 @@ package enum FileFormat {
     package static let epochBits: UInt64 = 31
     /// The most content a file can have, so that no sum of lengths and places overflows.
     package static let mostContent: UInt64 = 1 << 60
+
+    /// The version of a header, which is the first one that has its class.
+    static func version(for fileClass: FileClass) -> UInt16 { fileClass == .completeWhenUserInactive ? 2 : 1 }
 
     /// Whether bytes from the beginning of a file belong to a protected one: either copy of the header says so, and
     /// which copy it is. A file that contains a protected one, as an archive may, is not protected.

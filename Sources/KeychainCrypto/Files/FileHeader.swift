@@ -125,7 +125,7 @@ extension FileHeader {
             data.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: bytes[offset...]).copyMemory(from: $0) }
         }
         bytes.copyBytes(from: FileFormat.magic)
-        put(FileFormat.version, at: 8)
+        put(FileFormat.version(for: key.fileClass), at: 8)
         bytes[10] = FileFormat.suite
         bytes[11] = chunkBits
         bytes[12] = key.fileClass.rawValue
@@ -191,11 +191,11 @@ extension FileHeader {
                 self = .foreign
                 return
             }
-            let version = UInt16(bytes[8]) << 8 | UInt16(bytes[9])
+            let version = FileHeader.version(of: bytes)
             // Later formats may have their checksum elsewhere. There will be no hundreds of them.
-            if version > FileFormat.version && version <= 255 {
+            if version > FileFormat.newestVersion && version <= 255 {
                 self = .newerVersion(version)
-            } else if version == FileFormat.version,
+            } else if version > 0, version <= FileFormat.newestVersion,
                 FileHeader.checksum(of: bytes.prefix(FileHeader.checksumOffset))
                     == bytes[FileHeader.checksumOffset...]
             {
@@ -258,10 +258,13 @@ extension FileHeader {
         }
     }
 
+    private static func version(of bytes: Data) -> UInt16 { bytes.bigEndian(at: 8) }
+
     private init(decoding bytes: Data) throws(FileFormatError) {
         guard bytes[10] == FileFormat.suite, FileFormat.chunkBits.contains(bytes[11]),
             let fileClass = FileClass(rawValue: bytes[12]), bytes[13] <= 1, let kind = WrapKind(rawValue: bytes[14]),
             (kind == .keyPair) == (fileClass == .completeUnlessOpen),
+            Self.version(of: bytes) == FileFormat.version(for: fileClass),
             bytes[52..<56].allSatisfy({ $0 == 0 }), bytes[Self.endOffset..<Self.tagOffset].allSatisfy({ $0 == 0 })
         else { throw .tampered("its header has values that are not defined") }
         let publicKey = Data(bytes[Self.publicKeyOffset..<Self.wrappedKeyOffset])

@@ -70,7 +70,7 @@ package struct FileKeyBackup: Sendable {
     ///   it does not open under it.
     package func unwrap(_ wrapped: WrappedFileKey) throws(KeychainError) -> SecretBytes {
         try wrapped.requireSizes()
-        let name = FileClassKeyRecords.Name(fileClass: wrapped.fileClass, generation: wrapped.generation)
+        let name = FileClassKeyRecords.Name(fileClass: wrapped.fileClass.source, generation: wrapped.generation)
         guard wrapped.storeID == storeID else {
             throw KeychainError(.noSuchKeychain, message: "the file belongs to another keychain than the backup key")
         }
@@ -94,7 +94,10 @@ package struct FileKeyBackup: Sendable {
     ) throws(KeychainError) {
         let wrap = FileKeyWrap(storeID: wrapped.storeID, fileID: wrapped.fileID, fileClass: wrapped.fileClass)
         guard wrapped.fileClass == .completeUnlessOpen else {
-            return try wrap.unwrap(wrapped.wrappedKey, under: classKey, into: key)
+            return try Keybag.withKey(of: wrapped.fileClass, from: classKey, wrapped.storeID, wrapped.generation) {
+                classKey throws(KeychainError) in
+                try wrap.unwrap(wrapped.wrappedKey, under: classKey, into: key)
+            }
         }
         var recipient = Data(count: X25519.byteCount)
         recipient.withUnsafeMutableBytes { X25519.publicKey(of: classKey, into: $0) }

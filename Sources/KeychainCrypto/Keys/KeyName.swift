@@ -7,16 +7,21 @@ package enum KeyName: Sendable, Hashable {
     case index(IndexTier)
 
     /// Apple's class numbers, 1 to 4 for files and 6 to 12 for items; 32 and 33 for the index keys.
+    ///
+    /// Apple's number 7 is a class of files and one of items. The key of that class of files is in no keybag, and has
+    /// the number 5 here.
     package var number: UInt8 {
         switch self {
+        case .file(.completeWhenUserInactive): 5
         case .file(let fileClass): fileClass.rawValue
         case .itemClass(let protection): protection.number
         case .index(let tier): 31 + tier.rawValue
         }
     }
 
+    /// nil for a number that no entry of a keybag has.
     package init?(number: UInt8) {
-        if let fileClass = FileClass(rawValue: number) {
+        if let fileClass = FileClass(rawValue: number), FileClass.ofKeybag.contains(fileClass) {
             self = .file(fileClass)
         } else if let protection = Protection(number: number) {
             self = .itemClass(protection)

@@ -2,7 +2,11 @@ package import FoundationEssentials
 package import KeychainModel
 
 extension Keybag {
-    package static let formatVersion: UInt16 = 1
+    package static let newestFormat: UInt16 = 2
+
+    /// The format of the file: the first one that has all that is in the bag.
+    package var format: UInt16 { policy.timeAfterLock == nil ? 1 : 2 }
+
     private static let magic = Array("KEYBAG\r\n".utf8)
     private static let tagCount = KeyedHash.byteCount
 
@@ -19,11 +23,12 @@ extension Keybag {
         if passcode != nil { flags.insert(.passcode) }
         if policy.erasesAfterTenFailures { flags.insert(.erasesAfterTenFailures) }
         var bytes = Data(Self.magic)
-        bytes.append(bigEndian: Self.formatVersion)
+        bytes.append(bigEndian: format)
         withUnsafeBytes(of: storeID.uuid) { bytes.append(contentsOf: $0) }
         bytes.append(bigEndian: generation)
         bytes.append(flags.rawValue)
         bytes.append(bigEndian: UInt32(clamping: policy.idleLimit ?? 0))
+        if let time = policy.timeAfterLock { bytes.append(bigEndian: UInt32(clamping: time)) }
         bytes.append((passcode ?? .absent).encoded)
         bytes.append(bigEndian: UInt16(retired.count + entries.count + (consent == nil ? 0 : 1)))
         for entry in retired + entries {
@@ -47,7 +52,7 @@ extension Keybag {
     ///   of this device key.
     package init(decoding bytes: Data, deviceKey: KeyMaterial) throws(KeychainError) {
         var reader = ByteReader(bytes)
-        try Self.requireFormat(&reader)
+        let format = try Self.format(&reader)
         guard let storeID = reader.identifier() else { throw Self.damaged("its header is cut short") }
         guard bytes.count > Self.tagCount,
             Self.isEqual(
@@ -55,8 +60,9 @@ extension Keybag {
                 Self.tag(of: bytes.dropLast(Self.tagCount), storeID: storeID, deviceKey: deviceKey))
         else { throw Self.damaged("it was changed or cut short, or belongs to another device key") }
         guard let generation = reader.integer(UInt64.self), let number = reader.integer(UInt8.self),
-            let idleLimit = reader.integer(UInt32.self), let parameters = PasscodeParameters(from: &reader),
-            let count = reader.integer(UInt16.self)
+            let idleLimit = reader.integer(UInt32.self),
+            let timeAfterLock = format == 1 ? 0 : reader.integer(UInt32.self),
+            let parameters = PasscodeParameters(from: &reader), let count = reader.integer(UInt16.self)
         else { throw Self.damaged("its header is cut short") }
         let flags = Flags(rawValue: number)
         guard flags.isSubset(of: .known) else { throw Self.damaged("it has marks that are not defined") }
@@ -64,7 +70,8 @@ extension Keybag {
             storeID: storeID, generation: generation, passcode: flags.contains(.passcode) ? parameters : nil,
             policy: PasscodePolicy(
                 idleLimit: idleLimit == 0 ? nil : Int(idleLimit),
-                erasesAfterTenFailures: flags.contains(.erasesAfterTenFailures)), entries: [])
+                erasesAfterTenFailures: flags.contains(.erasesAfterTenFailures),
+                timeAfterLock: format == 1 ? nil : Int(timeAfterLock)), entries: [])
         for number in 0..<count {
             // The last one, if there is one.
             var ahead = reader
@@ -77,7 +84,7 @@ extension Keybag {
         retired = Array(entries.prefix { $0.wrap == .successor })
         entries.removeFirst(retired.count)
         guard reader.remaining == Self.tagCount else { throw Self.damaged("bytes follow its last entry") }
-        guard hasValidParameters(parameters), isComplete, hasWholeChains else {
+        guard hasValidParameters(parameters), hasValidTime, isComplete, hasWholeChains else {
             throw Self.damaged("its entries do not go with its header")
         }
     }
@@ -88,6 +95,10 @@ extension Keybag {
                 && parameters.salt.allSatisfy { $0 == 0 }
         }
         return parameters.areReasonable
+    }
+
+    private var hasValidTime: Bool {
+        policy.timeAfterLock.map { passcode != nil && PasscodePolicy.timesAfterLock.contains($0) } ?? true
     }
 
     /// Whether the bag has all keys of the newest generation, in order, each wrapped as its tier demands: a key behind
@@ -128,16 +139,16 @@ extension Keybag {
         return areFormer && isOrdered
     }
 
-    private static func requireFormat(_ reader: inout ByteReader) throws(KeychainError) {
+    private static func format(_ reader: inout ByteReader) throws(KeychainError) -> UInt16 {
         guard reader.take(magic.count).map({ Array($0) }) == magic, let version = reader.integer(UInt16.self) else {
             throw damaged("it does not begin as one")
         }
-        if version == formatVersion { return }
-        let maker = version > formatVersion ? "a newer version of keychain made it" : "no version ever made that"
+        if 1...newestFormat ~= version { return version }
+        let maker = version > newestFormat ? "a newer version of keychain made it" : "no version ever made that"
         throw KeychainError(
             .notAvailable,
-            message: "the keybag has format \(version), and this program knows format \(formatVersion): \(maker)",
-            signal: version > formatVersion ? .newerFormat : nil)
+            message: "the keybag has format \(version), and this program knows format \(newestFormat): \(maker)",
+            signal: version > newestFormat ? .newerFormat : nil)
     }
 
     private static func entry(from reader: inout ByteReader) throws(KeychainError) -> Entry {

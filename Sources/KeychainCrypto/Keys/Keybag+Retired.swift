@@ -64,7 +64,7 @@ extension Keybag {
     }
 
     private func fileKey(_ fileClass: FileClass, _ generation: UInt32) -> Entry? {
-        let isMeant = { (entry: Entry) in entry.key == .file(fileClass) && entry.generation == generation }
+        let isMeant = { (entry: Entry) in entry.key == .file(fileClass.source) && entry.generation == generation }
         return entries.first(where: isMeant) ?? retired.first(where: isMeant)
     }
 

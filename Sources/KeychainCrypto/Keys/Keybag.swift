@@ -84,7 +84,7 @@ extension Keybag {
     ) throws(KeychainError) {
         precondition((passcode == nil) == (passcodeKey == nil))
         var wrapped: [Entry] = []
-        for tier in KeyTier.allCases {
+        for tier in KeyTier.ofKeybag {
             let passcodeKey = KeyTier.behindPasscode.contains(tier) ? passcodeKey : nil
             let wrap = passcodeKey == nil ? Wrap.deviceKey : .passcode
             for (name, generation) in keys[tier].names {

@@ -2,15 +2,15 @@ package import FoundationEssentials
 package import KeychainModel
 
 /// The keys that the kernel keeps for a store open in one place only (docs/keybag-format.md): for this store, this directory
-/// and this keybag. They open until the system starts again, and those of tier A until the next lock.
+/// and this keybag. They open until the system starts again, and those of the tiers A and I until the next lock.
 package struct KeyringBinding: Sendable {
     package var storeID: UUID
     /// The device and inode of the store's directory, by stat(2): a copy of the store is in another directory.
     package var device: UInt64
     package var inode: UInt64
     package var bag: Keybag
-    /// The epoch that the last lock began: older records that are put back have another one. The epoch counts for tier
-    /// A alone, since a lock leaves tier C.
+    /// The epoch that the last lock began: older records that are put back have another one. The epoch does not count
+    /// for tier C, which a lock leaves.
     package var lockedAt: UInt64
     /// One start of the system, which no keyring survives.
     package var boot: UUID
@@ -36,8 +36,13 @@ package struct KeyringBinding: Sendable {
     }
 
     /// The context of one tier, for a caller that has the key already.
-    package static func context(_ tier: KeyTier, _ storeID: UUID, lockedAt: UInt64, boot: UUID) -> KeyContext {
-        KeyContext(storeID).adding(tier.rawValue.utf8.first!)  // a letter
-            .adding(tier == .whenUnlocked ? lockedAt : 0).adding(boot)
+    ///
+    /// - Parameter lockTime: For tier I, the time of the lock from which its end counts; 0: before a lock.
+    package static func context(
+        _ tier: KeyTier, _ storeID: UUID, lockedAt: UInt64, boot: UUID, lockTime: UInt64 = 0
+    ) -> KeyContext {
+        let context = KeyContext(storeID).adding(tier.rawValue.utf8.first!)  // a letter
+            .adding(tier == .afterFirstUnlock ? 0 : lockedAt).adding(boot)
+        return tier == .whenUserInactive ? context.adding(lockTime) : context
     }
 }

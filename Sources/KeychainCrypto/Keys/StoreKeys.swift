@@ -7,11 +7,11 @@ package struct StoreKeys: Sendable {
 
     package init() throws(KeychainError) {
         var sets: [KeyTier: KeySet] = [:]
-        for tier in KeyTier.allCases { sets[tier] = try KeySet() }
+        for tier in KeyTier.ofKeybag { sets[tier] = try KeySet() }
         self.sets = sets
     }
 
-    package subscript(tier: KeyTier) -> KeySet { sets[tier]! }  // there is one of each
+    package subscript(tier: KeyTier) -> KeySet { sets[tier]! }  // there is one of each tier of the keybag
 
     package func add(
         _ name: KeyName, generation: UInt32, filling fill: (UnsafeMutableRawBufferPointer) throws(KeychainError) -> Void
@@ -33,7 +33,7 @@ package struct StoreKeys: Sendable {
         _ isWanted: (_ name: KeyName, _ generation: UInt32) -> Bool
     ) throws(KeychainError) -> StoreKeys {
         let copy = try StoreKeys()
-        for tier in KeyTier.allCases {
+        for tier in KeyTier.ofKeybag {
             for (name, generation) in self[tier].names where isWanted(name, generation) {
                 try self[tier].withKey(name, generation: generation) { key throws(KeychainError) in
                     try copy.add(name, generation: generation) { $0.copyMemory(from: key) }

@@ -119,7 +119,8 @@ extension WorkGate.Work {
         case .lock, .lockStatus, .renewLease, .giveUpStore, .endTicket: self = .immediate
         case .unlock, .passcode: self = .passcode
         case .status, .fileKey, .backUpFileKeys, .authenticationStatus, .useKey: self = .read
-        case .resolve, .check, .compact, .removeExpired, .expiredItems, .rekeyStep, .exportItems, .importItems:
+        case .resolve, .check, .compact, .removeExpired, .expiredItems, .rekeyStep, .exportItems, .importItems,
+            .removeMoved:
             self = .large
         case .find(let request): self = request.query.limit == .one ? .read : .large
         case .transaction(let request) where request.steps.isEmpty:

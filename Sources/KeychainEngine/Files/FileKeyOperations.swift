@@ -32,11 +32,12 @@ struct FileKeyOperations {
     func backUp(_ request: FileKeyBackupRequest) throws(KeychainError) -> Data {
         try request.requireSizes()
         var sets: [KeyTier: KeySet] = [:]
-        for tier in KeyTier.allCases {
+        for tier in KeyTier.ofKeybag {
             guard let set = try keys.set(of: tier) else { throw keys.lockedError(tier) }
             sets[tier] = set
         }
-        let records = try keys.snapshot.bag.fileClassKeyRecords { sets[$0]! }  // the loop has set every tier
+        // The loop has set every tier of the keybag.
+        let records = try keys.snapshot.bag.fileClassKeyRecords { sets[$0]! }
         return try FileKeyBackup.sealed(
             records, storeID: storeID, header: request.header, key: request.key, randomness: randomness)
     }

@@ -21,31 +21,32 @@ extension ItemOperations {
             var next = try rows.next(from: request.start)
             while let id = next, part.count < Self.rowsPerPart && bytes < Self.bytesPerPart {
                 try requireMemory(forRow: id, withSecret: true, besides: bytes, of: Self.bytesPerPart, on: connection)
-                bytes += try export(id, in: request.accessGroup, on: connection, &homes, to: &part)
+                bytes += try export(id, request, on: connection, &homes, to: &part)
                 next = id < .max ? try rows.next(from: id + 1) : nil
             }
             part.next = next
+            part.hasFiles = try request.isMove && connection.hasFiles()
             return part
         }
     }
 
     /// - Returns: the size of the item.
     private func export(
-        _ id: Int64, in group: String?, on connection: StoreConnection, _ homes: inout [Int64: HomeKind],
+        _ id: Int64, _ request: ExportRequest, on connection: StoreConnection, _ homes: inout [Int64: HomeKind],
         to part: inout ExportedPart
     ) throws -> Int {
         do {
-            guard let home = try homeOfExportable(id, on: connection, &part.leftOut) else { return 0 }
+            guard let home = try homeOfExportable(id, request, on: connection, &part.leftOut) else { return 0 }
             let kind = try homes[home] ?? connection.kind(ofHome: home)
             homes[home] = kind
             guard let itemClass = kind?.itemClass, let item = try open(id, as: itemClass, on: connection) else {
                 throw KeychainError(.decode, message: "a stored item is listed nowhere")
             }
             // Only edited tables list an item in another group's home.
-            if let group, !item.accessGroup.isSameGroup(as: group) { return 0 }
+            if let group = request.accessGroup, !item.accessGroup.isSameGroup(as: group) { return 0 }
             if item.isOfToken {
                 part.leftOut.ofTokens += 1
-            } else if item.flaw != nil {
+            } else if (request.isMove ? item.flawInMove : item.flaw) != nil {
                 part.leftOut.unreadable += 1
             } else {
                 part.items.append(item)
@@ -61,20 +62,29 @@ extension ItemOperations {
     /// The home of a row; nil if the row's unsealed part says that it is left out, which is counted. Such a row may be
     /// locked.
     private func homeOfExportable(
-        _ id: Int64, on connection: StoreConnection, _ leftOut: inout LeftOut
+        _ id: Int64, _ request: ExportRequest, on connection: StoreConnection, _ leftOut: inout LeftOut
     ) throws -> Int64? {
         let row = try connection.withRow(id) { row in
             isExpired(row) ? nil : (home: row.home, control: try AccessControl(canonicalBytes: row.access))
         }
         guard case .some(.some(let row)) = row else { return nil }
-        if row.control.protection.isThisDeviceOnly {
+        if row.control.protection.isThisDeviceOnly && !request.isMove {
             leftOut.thisDeviceOnly += 1
-        } else if row.control.isConstrained {
+        } else if row.control.isConstrained, try !request.isMove || !isShown(row.control) {
             leftOut.constrained += 1
         } else {
             return row.home
         }
         return nil
+    }
+
+    /// - Throws: the challenge, if the proof of a person is missing.
+    private func isShown(_ control: AccessControl) throws -> Bool {
+        if case .granted = try authentication.judge(control, .read, .allow, hasPasscode: hasPasscode) {
+            true
+        } else {
+            false
+        }
     }
 
     private func open(_ id: Int64, as itemClass: ItemClass, on connection: StoreConnection) throws -> Item? {

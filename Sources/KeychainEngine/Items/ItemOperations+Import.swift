@@ -12,7 +12,7 @@ extension ItemOperations {
         do {
             // Batches share few pages of the index with each other, and all of them together touch the whole index.
             return try write(isLarge: true, forgetsPages: true) { connection in
-                let outcomes = try request.items.map { try merge($0, isDryRun: request.isDryRun, on: connection) }
+                let outcomes = try request.items.map { try merge($0, request, on: connection) }
                 if request.isDryRun { throw DryRun(outcomes: outcomes) }
                 return outcomes
             }
@@ -25,22 +25,22 @@ extension ItemOperations {
     private struct DryRun: Error { let outcomes: [ImportOutcome] }
 
     private func merge(
-        _ item: Item, isDryRun: Bool, on connection: StoreConnection
+        _ item: Item, _ request: ImportRequest, on connection: StoreConnection
     ) throws -> ImportOutcome {
-        guard item.flaw == nil else { return .refused }
+        guard (request.isMove ? item.flawInMove : item.flaw) == nil else { return .refused }
         if let expires = item.expires, expires <= now { return .expired }
         var new = item
         new.attributes = item.attributes.withUniquenessDefaults(of: item.itemClass)
         let place = try Placement(new, keys: keys)
         let rivals = try rivals(of: new, place, on: connection)
-        switch try winner(new, rivals) {
+        switch try winner(new, rivals, isMove: request.isMove) {
         case .incoming: break
         case .both: return .unchanged
         case .present: return .kept
         }
         var former: Rival?
         for rival in rivals {
-            if rival.item == nil && !isDryRun {
+            if rival.item == nil && !request.isDryRun {
                 logger.warning(
                     "a stored item that does not open gives way to an imported one", metadata: ["row": "\(rival.id)"])
             }
@@ -54,6 +54,25 @@ extension ItemOperations {
             try connection.insert(try seal(new, version: 1, at: place))
         }
         return rivals.isEmpty ? .added : .replaced
+    }
+
+    /// Deletes items that another host has now.
+    ///
+    /// - Returns: false if one of them is another by now, or gone. Then nothing was deleted.
+    func remove(moved items: [ItemVersion]) throws -> Bool {
+        try write(onlyRemoves: true) { connection in
+            let rows = try items.compactMap { version -> Int64? in
+                guard let id = try connection.item(withUUID: version.identifier),
+                    let home = try connection.withRow(id, { $0.home }), let kind = try connection.kind(ofHome: home),
+                    let row = try connection.withRow(id, { try cipher.open($0, as: kind.itemClass) { _ in .metadata } })
+                        ?? nil, ItemVersion(row.item) == version
+                else { return nil }
+                return id
+            }
+            guard rows.count == items.count else { return false }
+            for row in Set(rows) { try connection.delete(row) }
+            return true
+        }
     }
 
     // MARK: Rivals
@@ -105,14 +124,15 @@ extension ItemOperations {
 
     private enum Winner { case incoming, present, both }
 
-    /// The newer item wins; of two from the same moment, the one with the smaller digest, on whichever side it is.
-    private func winner(_ new: Item, _ rivals: [Rival]) throws(KeychainError) -> Winner {
+    /// The newer item wins; of two from the same moment, the one with the smaller digest, on whichever side it is. In a
+    /// move it is the present one: it is the same, perhaps in the group that it had before an earlier move.
+    private func winner(_ new: Item, _ rivals: [Rival], isMove: Bool) throws(KeychainError) -> Winner {
         for rival in rivals.compactMap(\.item) {
             if new.modified > rival.modified { continue }
             if new.modified < rival.modified { return .present }
             let digests = (try ExportedItem.digest(of: new), try ExportedItem.digest(of: rival))
             if digests.0 == digests.1 { return .both }
-            if !digests.0.lexicographicallyPrecedes(digests.1) { return .present }
+            if isMove || !digests.0.lexicographicallyPrecedes(digests.1) { return .present }
         }
         return .incoming
     }

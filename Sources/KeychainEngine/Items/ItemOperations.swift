@@ -100,6 +100,8 @@ package struct ItemOperations {
         // The feed is told after the commit, since its listeners look at once.
         defer { changes?.note(expired) }
         func agreed(_ connection: StoreConnection) throws -> R {
+            // The store may have gone to another host while this write waited for its turn.
+            try keys.requireHost()
             let agreed = try connection.sealingGeneration()
             guard agreed <= keys.generation else {
                 throw keys.isLastAttempt ? KeychainError.keybagTooOld : .staleKeys

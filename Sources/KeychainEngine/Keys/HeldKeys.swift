@@ -14,10 +14,15 @@ final class HeldKeys: Sendable {
     private struct State {
         var afterFirstUnlock: KeySet?
         var whenUnlocked: KeySet?
+        var whenUserInactive: KeySet?
+        /// The time from which the end of ``whenUserInactive`` counts; nil: the keys are unlocked.
+        var lockTime: UInt64?
         /// The epoch and the time of the unlock.
         var epoch: UInt64 = 0
         var time: UInt64 = 0
-        var idleLimit: Int?
+        var policy = PasscodePolicy()
+        /// The keybag that was in place when ``whenUserInactive`` became available.
+        var bagGeneration: UInt64 = 0
         var isWatching = false
         var lastNote: UInt64 = 0
         /// Whether the keys were erased because they were due, and no thread has taken note of it.
@@ -59,25 +64,41 @@ final class HeldKeys: Sendable {
     var afterFirstUnlock: KeySet? { state.withLock { $0.afterFirstUnlock } }
 
     /// nil if the keys are locked away.
-    func whenUnlocked(idleLimit: Int?) -> KeySet? {
+    func whenUnlocked(_ policy: PasscodePolicy) -> KeySet? {
         state.withLock { state in
-            state.idleLimit = idleLimit
+            state.policy = policy
             judge(&state)
             return state.whenUnlocked
         }
     }
 
+    /// The keys that outlive a lock, and the nanoseconds that are left of their time after one. nil: they are gone.
+    ///
+    /// - Parameter bag: The present keybag. A later one than at the unlock, which another process may have put there, ends
+    ///   their time.
+    func whenUserInactive(_ bag: Keybag) -> (keys: KeySet, timeLeft: UInt64?)? {
+        state.withLock { state in
+            state.policy = bag.policy
+            if state.bagGeneration < bag.generation { state.whenUserInactive = nil }
+            judge(&state)
+            return state.whenUserInactive.map { ($0, timeLeft(state)) }
+        }
+    }
+
     /// - Parameter record: The record that was written when the keys became available.
-    func hold(_ keys: StoreKeys, tiers: [KeyTier], record: LockRecord, idleLimit: Int?) {
+    func hold(_ keys: [KeyTier: KeySet], record: LockRecord, _ bag: Keybag) {
         state.withLock { state in
             // Keys that stay are judged by their own unlock, before the state forgets it.
-            if !tiers.contains(.whenUnlocked) { judge(&state, record) }
-            if tiers.contains(.afterFirstUnlock) { state.afterFirstUnlock = keys[.afterFirstUnlock] }
-            if tiers.contains(.whenUnlocked) { state.whenUnlocked = keys[.whenUnlocked] }
+            if keys[.whenUnlocked] == nil { judge(&state, record) }
+            if let keys = keys[.afterFirstUnlock] { state.afterFirstUnlock = keys }
+            if let keys = keys[.whenUnlocked] { state.whenUnlocked = keys }
+            state.whenUserInactive = keys[.whenUserInactive]
+            state.lockTime = nil
             state.wereErased = false
             state.epoch = record.epoch
             state.time = clock.sinceBoot
-            state.idleLimit = idleLimit
+            state.policy = bag.policy
+            state.bagGeneration = bag.generation
             if state.isWatching || !lockState.isShared { return }
             // Without a thread the keys are erased at the next look alone, and the next unlock tries again.
             let start = { () throws(KeychainError) in
@@ -96,11 +117,14 @@ final class HeldKeys: Sendable {
         }
     }
 
-    func release(alsoAfterFirstUnlock: Bool) {
+    func release(_ tiers: [KeyTier]) {
         state.withLock { state in
-            state.whenUnlocked = nil
-            state.wereErased = false
-            if alsoAfterFirstUnlock { state.afterFirstUnlock = nil }
+            if tiers.contains(.whenUnlocked) {
+                state.whenUnlocked = nil
+                state.wereErased = false
+            }
+            if tiers.contains(.whenUserInactive) { state.whenUserInactive = nil }
+            if tiers.contains(.afterFirstUnlock) { state.afterFirstUnlock = nil }
         }
     }
 
@@ -111,6 +135,7 @@ final class HeldKeys: Sendable {
     private func judge(_ state: inout State) -> UInt64? {
         guard let record = lockState.read() else {
             state.whenUnlocked = nil
+            state.whenUserInactive = nil
             return nil
         }
         judge(&state, record)
@@ -119,12 +144,26 @@ final class HeldKeys: Sendable {
 
     private func judge(_ state: inout State, _ record: LockRecord) {
         let now = clock.sinceBoot
+        let wasLocked = record.lockedAt > state.epoch
+        let isIdle = record.isIdle(limit: state.policy.idleLimit, now: now)
         // A lower epoch belongs to another file, and a lock in the former file may have been missed.
-        if record.lockedAt > state.epoch || record.epoch < state.epoch
-            || record.isIdle(limit: state.idleLimit, now: now) || record.isWatcherGone(since: state.time, now: now)
-        {
+        let areLost = record.epoch < state.epoch || record.isWatcherGone(since: state.time, now: now)
+        if wasLocked || isIdle || areLost {
             if state.whenUnlocked != nil { state.wereErased = true }
             state.whenUnlocked = nil
+        }
+        let idleEnd = state.policy.idleLimit.map(record.idleEnd) ?? .max
+        // A lock for lack of use comes some time after the end of the limit.
+        if wasLocked, state.lockTime == nil { state.lockTime = record.lockTime.map { min($0, now, idleEnd) } }
+        if !wasLocked, isIdle { state.lockTime = idleEnd }
+        let isOver = wasLocked && record.lockTime == nil || state.lockTime != nil && timeLeft(state) == nil
+        if areLost || isOver { state.whenUserInactive = nil }
+    }
+
+    /// The nanoseconds that are left of the time after a lock; nil: the keys are unlocked, or the time is over.
+    private func timeLeft(_ state: State) -> UInt64? {
+        state.lockTime.flatMap {
+            LockRecord.timeLeft(after: $0, limit: state.policy.secondsAfterLock, now: clock.sinceBoot)
         }
     }
 
@@ -171,7 +210,7 @@ final class HeldKeys: Sendable {
         lockState.reopen()
         return state.withLock { state in
             let epoch = judge(&state)
-            state.isWatching = state.whenUnlocked != nil
+            state.isWatching = state.whenUnlocked != nil || state.whenUserInactive != nil
             return state.isWatching ? epoch.map { (lockState, $0) } : nil
         }
     }
@@ -179,6 +218,7 @@ final class HeldKeys: Sendable {
     private func giveUp() {
         state.withLock { state in
             state.whenUnlocked = nil
+            state.whenUserInactive = nil
             state.isWatching = false
         }
     }

@@ -60,14 +60,20 @@ struct KernelKeyring: Sendable {
     }
 
     /// Removes keys by their names, for every process.
-    func removeAll(where isMeant: (_ name: String) -> Bool) { removeAll { name, _ in isMeant(name) } }
+    ///
+    /// - Returns: whether there was one.
+    @discardableResult
+    func removeAll(where isMeant: (_ name: String) -> Bool) -> Bool { removeAll { name, _ in isMeant(name) } }
 
-    func removeAll(where isMeant: (_ name: String, _ serial: Int32) -> Bool) {
+    @discardableResult
+    func removeAll(where isMeant: (_ name: String, _ serial: Int32) -> Bool) -> Bool {
+        var hadOne = false
         for serial in serials {
             guard let name = name(of: serial), isMeant(name, serial) else { continue }
             // A key that is gone meanwhile needs no removal.
-            _ = ckeychain_keyring_remove(serial)
+            if ckeychain_keyring_remove(serial) == 0 { hadOne = true }
         }
+        return hadOne
     }
 
     /// The paths of the stores of the keys with such names; nil for an unknown path.

@@ -12,9 +12,11 @@ extension KeySession {
     ) throws(KeychainError) -> R {
         // A missing key is reported as missing in every state of the lock.
         try requireFileKey(fileClass, generation: generation)
-        if let set = try set(of: fileClass.tier) {
+        if fileClass.tier == .whenUserInactive, let set = try set(of: fileClass.tier) {
             if let result = try set.withKey(.file(fileClass), generation: generation, body) { return result }
-            let result = try snapshot.bag.withRetiredKey(fileClass, generation: generation, from: set, body)
+        }
+        if let set = try set(of: fileClass.source.tier) {
+            let result = try snapshot.bag.withFileClassKey(fileClass, generation: generation, from: set, body)
             if let result { return result }
         }
         throw lockedError(fileClass.tier)

@@ -9,8 +9,15 @@ protocol KeySource: AnyObject {
     /// The keys of the "when unlocked" tier, without counting as a use.
     func available(_ snapshot: KeySnapshot) throws(KeychainError) -> KeySet?
 
+    /// The keys of the "when user inactive" tier; nil if they are out of reach, or no passcode is set. The call does not
+    /// count as a use.
+    func whenUserInactive(_ snapshot: KeySnapshot) throws(KeychainError) -> KeySet?
+
     /// - Throws: `.interactionNotAllowed` if the store was locked since the snapshot and the grace is over.
     func requireWithinGrace(_ snapshot: KeySnapshot) throws(KeychainError)
+
+    /// - Throws: if the store has gone to another host since the snapshot.
+    func requireHost(_ snapshot: KeySnapshot) throws(KeychainError)
 
     /// Records a date of expiry that has passed.
     func noteExpired(_ date: ExpiryDate)
@@ -117,6 +124,7 @@ package final class KeySession {
         switch tier {
         case .always: return snapshot.always
         case .afterFirstUnlock: return snapshot.afterFirstUnlock
+        case .whenUserInactive: return try keys.whenUserInactive(snapshot)
         case .whenUnlocked:
             if let fetched { return fetched }
             let present = try countsAsUse ? keys.fetchWhenUnlocked(snapshot) : keys.available(snapshot)
@@ -132,11 +140,13 @@ package final class KeySession {
         if case .some(.some) = fetched, snapshot.bag.passcode != nil { try keys.requireWithinGrace(snapshot) }
     }
 
+    func requireHost() throws(KeychainError) { try keys.requireHost(snapshot) }
+
     /// The error for a tier that is out of reach.
     package func lockedError(_ tier: KeyTier) -> KeychainError {
         KeychainError(
             .interactionNotAllowed,
-            message: tier == .whenUnlocked && snapshot.afterFirstUnlock != nil
+            message: tier != .afterFirstUnlock && snapshot.afterFirstUnlock != nil
                 ? "the keychain is locked; run 'keychainctl unlock'"
                 : "the keychain was not unlocked since the system started; run 'keychainctl unlock'")
     }

@@ -37,19 +37,28 @@ extension KeyStore {
 
     private func takeKeys(_ request: LockRequest) throws(KeychainError) {
         // The keys go first, even if the files are damaged or in use.
-        removeBlobs(of: [.whenUnlocked])
-        held.release(alsoAfterFirstUnlock: false)
+        let now = configuration.clock.sinceBoot
+        let tiers = request == .now ? KeyTier.endingWithLock : [.whenUnlocked]
+        let wereUnlocked = removeBlobs(of: tiers)
+        held.release(tiers)
+        let snapshot = request == .now ? nil : try? begin().snapshot
         forgetSnapshot()
         let bag = Result { () throws(KeychainError) in try requirePasscode() }
-        let now = configuration.clock.sinceBoot
         func take(_ record: inout LockRecord) {
+            let inactive = snapshot.flatMap { try? inactiveKeys($0, record, wereUnlocked: wereUnlocked) }
             record.lock(graceEnd: request == .now ? 0 : now + LockRecord.graceLength)
             // The keys go once more, now that no unlock and no change of the keybag can be under way.
-            removeBlobs(of: [.whenUnlocked])
-            held.release(alsoAfterFirstUnlock: false)
+            removeBlobs(of: tiers)
+            held.release(tiers)
+            if let snapshot { keep(inactive ?? .gone, snapshot, record, now) }
         }
         // The lock is written even without a passcode: an older keybag may have been put back.
         let outcome = Result { () throws(KeychainError) in try state.lock(take) }
+        if case .failure = outcome {
+            // Nothing else would end the time after this lock.
+            removeBlobs(of: KeyTier.endingWithLock)
+            held.release(KeyTier.endingWithLock)
+        }
         _ = try bag.get()
         try outcome.get()
     }
@@ -64,13 +73,14 @@ extension KeyStore {
         try state.update { record throws(KeychainError) in
             // An absence of the watcher locked the keychain, although no process wrote that down.
             isIdle = !record.isLocked && (record.isIdle(limit: limit, now: now) || record.isWatcherGone(now: now))
+            if record.isWatcherGone(now: now) {
+                removeBlobs(of: [.whenUserInactive])
+                held.release([.whenUserInactive])
+            }
             record.watchedUntil = now + LockRecord.leaseLength
             // A lock that came from another user namespace did not reach this keyring.
-            if record.isLocked { removeBlobs(of: [.whenUnlocked]) }
-            guard !isIdle, let keyring,
-                let serial = keyring.find(blobName(.whenUnlocked, bagGeneration: bag.generation))
-            else { return }
-            keyring.setLifetime(of: serial, to: record.lifetime(idleLimit: limit, now: now))
+            if record.isLocked, hasMissedBlobs(bag) { removeBlobs(of: KeyTier.endingWithLock) }
+            if !isIdle { setLifetimes(bag, record, now) }
         }
         // No process can read any more, so there is nothing to give notice of.
         if isIdle { try takeKeys(.withGrace) }
@@ -82,12 +92,15 @@ extension KeyStore {
         let record = state.read() ?? LockRecord()
         let now = configuration.clock.sinceBoot
         let failed = try attempts.status()
+        let present = try lockState(session)
         return LockStatus(
-            state: try lockState(session), hasPasscode: bag.passcode != nil,
+            state: present, hasPasscode: bag.passcode != nil,
             keyPlace: keyPlace, isWatched: isWatchedHere || record.isWatched(now),
             idleLimit: bag.policy.idleLimit, erasesAfterTenFailures: bag.policy.erasesAfterTenFailures,
             failedAttempts: failed.failures, secondsUntilNextAttempt: failed.wait, isRekeying: bag.isRekeying,
-            epoch: record.epoch, isLocking: record.isLocking(now), isWithinGrace: record.isWithinGrace(now))
+            epoch: record.epoch, isLocking: record.isLocking(now), isWithinGrace: record.isWithinGrace(now),
+            timeAfterLock: bag.policy.secondsAfterLock,
+            timeLeftAfterLock: present == .locked ? try timeLeftAfterLock(session.snapshot) : nil)
     }
 
     private var keyPlace: LockStatus.KeyPlace {
@@ -105,7 +118,7 @@ extension KeyStore {
         guard bag.passcode != nil else { return nil }
         guard let end = held.end(idleLimit: limit) else {
             try tellOfErasedKeys()
-            return nil
+            return held.whenUserInactive(bag)?.timeLeft.map { .nanoseconds(Int64(clamping: $0) + 1_000_000) }
         }
         let now = configuration.clock.sinceBoot
         guard end >= now else {

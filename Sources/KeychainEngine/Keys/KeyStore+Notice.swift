@@ -68,6 +68,6 @@ extension KeyStore {
         guard !record.isLocked, !record.isIdle(limit: limit, now: now) else { return false }
         if let keyring { return keyring.find(blobName(.whenUnlocked, bagGeneration: bag.generation)) != nil }
         // Without a keyring another process may have the keys.
-        return state.isShared || held.whenUnlocked(idleLimit: limit) != nil
+        return state.isShared || held.whenUnlocked(bag.policy) != nil
     }
 }

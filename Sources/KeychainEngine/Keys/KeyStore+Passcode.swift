@@ -73,15 +73,15 @@ extension KeyStore {
     }
 
     func setPolicy(_ policy: PasscodePolicy, passcode: SecretBytes) throws {
-        if let limit = policy.idleLimit, !PasscodePolicy.idleLimits.contains(limit) {
-            throw KeychainError.invalidIdleLimit
-        }
+        try policy.requireTimes()
         try withStoreLock {
             var bag = try requirePasscode()
             let moment = try moment()
             let (keys, passcodeKey) = try open(bag, with: passcode)
             let present = try tiersInReach()
+            let timeAfterLock = policy.timeAfterLock ?? bag.policy.timeAfterLock
             bag.policy = policy
+            bag.policy.timeAfterLock = timeAfterLock == PasscodePolicy.usualTimeAfterLock ? nil : timeAfterLock
             try replace(&bag, keys, passcodeKey: passcodeKey, tiers: present, asOf: moment)
         }
         forgetSnapshot()
@@ -274,7 +274,7 @@ extension StoreKeys {
     /// - Throws: `.interactionNotAllowed` unless all keys are within reach.
     package init(_ session: KeySession) throws(KeychainError) {
         try self.init()
-        for tier in KeyTier.allCases {
+        for tier in KeyTier.ofKeybag {
             guard let set = try session.set(of: tier) else { throw session.lockedError(tier) }
             for (name, generation) in set.names {
                 try set.withKey(name, generation: generation) { key throws(KeychainError) in

@@ -32,12 +32,18 @@ extension KeyStore {
         let now = configuration.clock.sinceBoot
         var wasLocked = false
         var published: LockRecord?
+        let inactive = try bag.inactiveKeys(from: keys[.whenUnlocked])
+        var sets: [KeyTier: KeySet] = [:]
         let isNew = ownKeyring?.find(blobName(.afterFirstUnlock, bagGeneration: bag.generation)) == nil
         try state.update { record throws(KeychainError) in
             wasLocked = record.lockedAt != moment.lockedAt
             if tiers.contains(.whenUnlocked) && !wasLocked { record.unlock(now) } else { record.epoch &+= 1 }
+            // The keys that outlive a lock come with those that do not: a keybag that is replaced while locked ends them.
+            for tier in tiers where tier == .afterFirstUnlock || tiers.contains(.whenUnlocked) && !wasLocked {
+                sets[tier] = tier == .whenUserInactive ? inactive : keys[tier]
+            }
             do throws(KeychainError) {
-                try putOrKeep(keys, tiers.filter { $0 != .whenUnlocked || !wasLocked }, bag, record, now)
+                try putOrKeep(sets, bag, record, now)
                 try commit()
             } catch {
                 if isNew { removeBlobs(of: tiers, bagGeneration: bag.generation) }
@@ -47,14 +53,12 @@ extension KeyStore {
         } then: {
             // A process that is told of the new epoch finds the keys in place, and a later lock takes them.
             guard keyring == nil, let published else { return }
-            held.hold(
-                keys, tiers: tiers.filter { $0 != .whenUnlocked || !wasLocked }, record: published,
-                idleLimit: bag.policy.idleLimit)
+            held.hold(sets, record: published, bag)
         }
         // A lock that did not wait for its turn came meanwhile.
         if let record = state.read(), record.lockedAt != moment.lockedAt, !wasLocked {
-            removeBlobs(of: [.whenUnlocked])
-            held.release(alsoAfterFirstUnlock: false)
+            removeBlobs(of: KeyTier.endingWithLock)
+            held.release(KeyTier.endingWithLock)
             wasLocked = true
         }
         // From here on other processes look for the new keys. A process that is killed before leaves the former keys to
@@ -66,18 +70,18 @@ extension KeyStore {
     /// Puts the keys into the keyring. If the keyring is full even without the keys of missing stores, only this
     /// process has the keys, as without a keyring.
     private func putOrKeep(
-        _ keys: StoreKeys, _ tiers: [KeyTier], _ bag: Keybag, _ record: LockRecord, _ now: UInt64
+        _ sets: [KeyTier: KeySet], _ bag: Keybag, _ record: LockRecord, _ now: UInt64
     ) throws(KeychainError) {
         isKeyringFull.store(false, ordering: .relaxed)
         for mayTryAgain in [true, false] {
             do throws(KeychainError) {
-                return try putBlobs(of: keys, tiers, bag, record, now)
+                return try putBlobs(of: sets, bag, record, now)
             } catch {
                 guard error.signal == .fullKeyring else { throw error }
                 if mayTryAgain { removeBlobsOfMissingStores() }
             }
         }
-        removeBlobs(of: tiers, bagGeneration: bag.generation)
+        removeBlobs(of: Array(sets.keys), bagGeneration: bag.generation)
         isKeyringFull.store(true, ordering: .relaxed)
     }
 
@@ -98,16 +102,18 @@ extension KeyStore {
     }
 
     private func putBlobs(
-        of keys: StoreKeys, _ tiers: [KeyTier], _ bag: Keybag, _ record: LockRecord, _ now: UInt64
+        of sets: [KeyTier: KeySet], _ bag: Keybag, _ record: LockRecord, _ now: UInt64
     ) throws(KeychainError) {
         guard let keyring else { return }
         let binding = binding(bag, record)
         let key = try binding.key(deviceKey: deviceKey)
-        for tier in tiers {
-            let blob = try keys[tier].sealed(
-                under: key, context: binding.context(tier), randomness: configuration.randomness)
-            let lifetime = tier == .whenUnlocked ? record.lifetime(idleLimit: bag.policy.idleLimit, now: now) : nil
-            let payload = KeyringPayload.bytes(of: blob, in: configuration.storeDirectory)
+        for tier in KeyTier.behindPasscode {
+            guard let set = sets[tier] else { continue }
+            let blob = try set.sealed(under: key, context: binding.context(tier), randomness: configuration.randomness)
+            let payload = KeyringPayload.bytes(
+                of: tier == .whenUserInactive ? InactiveBlob.bytes(blob, lockTime: 0) : blob,
+                in: configuration.storeDirectory)
+            let lifetime = lifetime(of: tier, bag, record, now)
             try keyring.put(payload, as: blobName(tier, bagGeneration: bag.generation), lifetime: lifetime)
         }
     }
@@ -119,7 +125,7 @@ extension KeyStore {
         try? state.update(
             within: .milliseconds(100),
             { record throws(KeychainError) in
-                if record.isLocked { removeBlobs(of: [.whenUnlocked]) }
+                if record.isLocked { removeBlobs(of: KeyTier.endingWithLock) }
             }, then: {})
     }
 
@@ -128,15 +134,17 @@ extension KeyStore {
     /// - Parameters:
     ///   - bagGeneration: The keybag whose keys are removed; nil: any.
     ///   - exceptOf: A keybag whose keys stay.
-    func removeBlobs(of tiers: [KeyTier], bagGeneration: UInt64? = nil, exceptOf kept: UInt64? = nil) {
+    /// - Returns: whether there were any.
+    @discardableResult
+    func removeBlobs(of tiers: [KeyTier], bagGeneration: UInt64? = nil, exceptOf kept: UInt64? = nil) -> Bool {
         let prefixes = formerPlaces.map(blobPrefix)
-        ownKeyring?.removeAll { name in
+        return ownKeyring?.removeAll { name in
             tiers.contains { tier in
                 prefixes.contains(where: name.hasPrefix) && name.hasSuffix(":\(tier.rawValue)")
                     && (bagGeneration.map { name == blobName(tier, bagGeneration: $0) } ?? true)
                     && (kept.map { name != blobName(tier, bagGeneration: $0) } ?? true)
             }
-        }
+        } ?? false
     }
 
     /// Takes the keys of the former directory, and puts these keys into the keyring for the directory that replaced it.
@@ -153,7 +161,7 @@ extension KeyStore {
     /// Takes every key of the store from the kernel's keyring and from this process, as a restart of the system would.
     func withdraw() {
         removeBlobs(of: KeyTier.behindPasscode)
-        held.release(alsoAfterFirstUnlock: true)
+        held.release(KeyTier.behindPasscode)
         forgetSnapshot()
     }
 }

@@ -152,7 +152,7 @@ package final class KeyStore: KeySource, Sendable {
             try readBlob(serial, keyringKey, binding.context(.afterFirstUnlock), keyring)
         }
         // The keyring is a cache. A lock that emptied the keyring of another user namespace is in the record alone.
-        if record.isLocked, serial != nil { removeLockedBlobs() }
+        if record.isLocked, hasMissedBlobs(bag) { removeLockedBlobs() }
         return KeySnapshot(
             record: record, bag: bag, always: keys[.always], afterFirstUnlock: afterFirstUnlock,
             whenUnlocked: record.isLocked ? .locked : serial.map { .keyring($0) } ?? .locked, keyringKey: keyringKey)
@@ -174,7 +174,7 @@ package final class KeyStore: KeySource, Sendable {
         case .unprotected(let keys):
             return keys
         case .process:
-            return held.whenUnlocked(idleLimit: snapshot.bag.policy.idleLimit)
+            return held.whenUnlocked(snapshot.bag.policy)
         case .keyring(let serial):
             // The kernel's own time-out follows the wall clock, which can be set.
             let now = configuration.clock.sinceBoot
@@ -197,6 +197,12 @@ package final class KeyStore: KeySource, Sendable {
             return
         }
         throw KeychainError(.interactionNotAllowed, message: "the keychain was locked while this call was in progress")
+    }
+
+    func requireHost(_ snapshot: KeySnapshot) throws(KeychainError) {
+        // A handover changes the lock, too.
+        guard configuration.host == .embedded, state.read()?.epoch != snapshot.record.epoch else { return }
+        try requireOurs()
     }
 
     // MARK: The kernel's keyring
@@ -236,7 +242,7 @@ package final class KeyStore: KeySource, Sendable {
     }
 
     /// nil if the key is gone, or is not ours: the keyring is open to every program of the user.
-    private func readBlob(
+    func readBlob(
         _ serial: Int32, _ key: KeyMaterial, _ context: KeyContext, _ keyring: KernelKeyring
     ) throws(KeychainError) -> KeySet? {
         try keyring.read(serial, capacity: KeyringPayload.mostBytes) { bytes throws(KeychainError) in
@@ -256,7 +262,6 @@ package final class KeyStore: KeySource, Sendable {
         // A use does not put off a lock that was announced.
         if state.read()?.isLocking(now) ?? false { return }
         state.noteUse(at: now)
-        guard case .keyring(let serial) = snapshot.whenUnlocked, let keyring, let record = state.read() else { return }
-        keyring.setLifetime(of: serial, to: record.lifetime(idleLimit: limit, now: now))
+        if case .keyring = snapshot.whenUnlocked, let record = state.read() { setLifetimes(snapshot.bag, record, now) }
     }
 }

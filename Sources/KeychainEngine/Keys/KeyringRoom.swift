@@ -10,8 +10,8 @@ package enum KeyringRoom {
         return Set(keyring.payloads { $0.hasPrefix("keychain:") }.compactMap(\.self)).sorted()
     }
 
-    /// Two keys for each store, one of each tier behind the passcode.
-    private static let keysForStore = 2
+    /// One key for each tier behind the passcode.
+    private static let keysForStore = 3
 
     /// The line of /proc/key-users is "UID: USAGE KEYS/INSTANTIATED KEYS/MOST BYTES/MOST".
     private static var isFull: Bool {

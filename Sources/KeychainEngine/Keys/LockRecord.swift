@@ -104,6 +104,20 @@ extension LockRecord {
     }
 }
 
+// MARK: - The time after a lock
+
+extension LockRecord {
+    /// The time of the lock from which the time after it counts: of the first lock since the last unlock. nil: there was
+    /// a lock at once, which gives no time.
+    var lockTime: UInt64? { graceEnd == 0 ? nil : graceEnd &- Self.graceLength }
+
+    /// The nanoseconds that are left of the time after a lock; nil: it is over.
+    static func timeLeft(after lockTime: UInt64, limit: Int, now: UInt64) -> UInt64? {
+        let length = Duration.seconds(limit).inNanoseconds
+        return lockTime <= now && now - lockTime < length ? length - (now - lockTime) : nil
+    }
+}
+
 // MARK: - Watchers
 
 extension LockRecord {
@@ -146,7 +160,7 @@ extension LockRecord {
     }
 
     /// At least one second: zero would mean for ever.
-    private static func seconds(from now: UInt64, to end: UInt64) -> Int {
+    static func seconds(from now: UInt64, to end: UInt64) -> Int {
         max(1, end > now ? Int(clamping: (end - now) / 1_000_000_000) : 0)
     }
 }

@@ -28,7 +28,7 @@ package enum UnopenedStore {
         func removeKeys() {
             KernelKeyring.ofUser?.removeAll { name in
                 name.hasPrefix("keychain:") && name.contains(":\(place.name):")
-                    && name.hasSuffix(":\(KeyTier.whenUnlocked.rawValue)")
+                    && KeyTier.endingWithLock.contains { name.hasSuffix(":\($0.rawValue)") }
             }
         }
         removeKeys()

@@ -19,7 +19,8 @@ package final class DaemonLock: Sendable {
             guard failure == EWOULDBLOCK else { throw KeychainError(file: "lock", url, failure) }
             throw KeychainError(
                 .notAvailable,
-                message: "a keychaind has the keychain in \(configuration.storeDirectory.path) open already")
+                message: "a keychaind, or 'keychainctl migrate', has the keychain in "
+                    + "\(configuration.storeDirectory.path) open already")
         }
         descriptor = file
         self.url = url

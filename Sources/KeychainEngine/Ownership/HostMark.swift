@@ -25,7 +25,7 @@ package struct HostMark {
         case .embedded:
             guard files.remove(url.path) == 0 else { throw KeychainError(file: "remove", url, errno) }
             try AtomicFile.syncDirectory(of: url, files)
-        case .user, .system:
+        case .user, .system, .moving, .moved:
             var text = host.rawValue + "\n"
             let result = text.withUTF8 { bytes in
                 Result { () throws(KeychainError) in
@@ -40,6 +40,7 @@ package struct HostMark {
 extension KeychainError {
     /// The error of a program or a daemon that opens the store of another daemon.
     static func belongs(_ directory: URL, to host: StoreHost) -> KeychainError {
+        if host.isMoving { return .isMoved(directory) }
         let (whose, start) =
             host == .system
             ? ("the system's", "'systemctl enable --now keychaind.socket' (as root)")
@@ -58,6 +59,14 @@ extension KeychainError {
             .notAvailable,
             message: "the keychain in \(directory.path) belongs to the programs that use it: hand it to keychaind with "
                 + "'keychainctl migrate --to user'. Nothing was changed")
+    }
+
+    static func hasChangedHands(_ directory: URL) -> KeychainError {
+        KeychainError(
+            .notAvailable,
+            message:
+                "the keychain in \(directory.path) has changed hands meanwhile. Nothing was changed: run the command again"
+        )
     }
 
     static func wasGivenUp(_ directory: URL) -> KeychainError {

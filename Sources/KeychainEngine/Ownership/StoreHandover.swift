@@ -2,49 +2,48 @@ internal import FoundationEssentials
 package import KeychainModel
 internal import KeychainSystem
 
-/// Hands a store from one host to another, in one step: the file that names the host appears or goes.
+/// Hands a store from one host to another, in one step: the file that names the host appears, changes or goes.
 ///
-/// Each half can be repeated if it was cut short. Nothing else of the store changes, so nothing can be lost.
+/// Each handover can be repeated if it was cut short. Nothing else of the store changes, so nothing can be lost.
 package struct StoreHandover {
     private let configuration: EngineConfiguration
 
     package init(_ configuration: EngineConfiguration) { self.configuration = configuration }
 
-    /// Gives the store to the user's daemon, which makes a missing store. Programs that have the store open notice with
-    /// their next call. An unlocked store is locked, since keys cannot be handed over.
+    /// Gives the store, or a missing one, to a host. Programs that have it open notice with their next call, and an
+    /// unlocked store is locked, since keys cannot be handed over. A store that is closed for a move, or that goes back to
+    /// the programs, must not be open: a daemon gives it up itself (``Engine/giveUp()``).
     ///
-    /// - Throws: `.notAvailable` if the keybag or the device key do not open: a daemon could not open the store either.
-    package func giveToDaemon() throws(KeychainError) {
-        try run {
-            try PrivateDirectory.create(
-                configuration.storeDirectory, configuration.files, inOthersHomes: configuration.mayLieInOthersHomes)
-            let keys = try keyStore()
-            try withStoreLock { try HostMark(configuration).write(.user) }
-            try keys?.leaveToDaemon()
-        }
-    }
-
-    /// The last part of ``giveToDaemon()``.
-    func tellPrograms() throws { try keyStore()?.leaveToDaemon() }
-
-    /// Gives the store back to the programs that use it.
-    ///
-    /// - Throws: `.notAvailable` if a daemon has the store open: the daemon has to give it up itself
-    ///   (``Engine/giveUp()``).
-    package func takeFromDaemon() throws(KeychainError) {
-        try run {
-            try PrivateDirectory.check(configuration.storeDirectory)
-            let lock = try DaemonLock(configuration)
+    /// - Parameter former: The host by which the caller decided; nil: any, unless the store is closed for a move.
+    /// - Throws: `.notAvailable` if another process has the store open, its host is another one by now, or its keybag or
+    ///   device key do not open: no other host could open it either.
+    package func handOver(from former: StoreHost? = nil, to host: StoreHost) throws(KeychainError) {
+        let isClosed = former?.isMoving == true || host == .embedded
+        do {
+            try isClosed
+                ? PrivateDirectory.check(configuration.storeDirectory)
+                : PrivateDirectory.create(
+                    configuration.storeDirectory, configuration.files,
+                    inOthersHomes: configuration.mayLieInOthersHomes)
+            let lock = isClosed ? try DaemonLock(configuration) : nil
+            let keys = isClosed ? nil : try keyStore()
             try withStoreLock {
-                try lock.requireInPlace()
-                try HostMark(configuration).write(.embedded)
+                try lock?.requireInPlace()
+                let mark = HostMark(configuration)
+                let present = try mark.read()
+                if let former, present != former { throw KeychainError.hasChangedHands(configuration.storeDirectory) }
+                // The items may be in another place, in whole or in part.
+                if former == nil, present.isMoving { throw KeychainError.isMoved(configuration.storeDirectory) }
+                try mark.write(host)
             }
+            try keys?.leaveToDaemon()
+        } catch {
+            throw KeychainError(engineFailure: error)
         }
     }
 
-    private func run(_ body: () throws -> Void) throws(KeychainError) {
-        do { try body() } catch { throw KeychainError(engineFailure: error) }
-    }
+    /// The last part of ``handOver(from:to:)``.
+    func tellPrograms() throws { try keyStore()?.leaveToDaemon() }
 
     private func withStoreLock(_ body: () throws -> Void) throws {
         let lock = configuration.storeDirectory.appendingPathComponent("store.lock")

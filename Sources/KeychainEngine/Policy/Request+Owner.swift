@@ -12,6 +12,7 @@ extension Request {
         case .removeExpired: "removes what has expired"
         case .check: "has all of it checked"
         case .compact: "compacts it"
+        case .removeMoved: "gives its items to another host"
         case .giveUpStore: "can give it to another host"
         // Elsewhere all programs of a user are one to the kernel, so each may.
         case .passcode(.set) where host == .system: "sets its first passcode"

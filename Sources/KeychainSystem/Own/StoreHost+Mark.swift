@@ -34,3 +34,16 @@ extension StoreHost {
         self = host
     }
 }
+
+extension KeychainError {
+    /// The error of a program that wants the store while its items are moved, or after a move that was cut short.
+    package static func isMoved(_ storeDirectory: URL) -> KeychainError {
+        KeychainError(
+            .notAvailable,
+            message:
+                "the items of the keychain in \(storeDirectory.path) are being moved, and no program can use it until that is "
+                + "done. If 'keychainctl migrate' was cut short, run it again: '--to system' goes on, and '--to embedded' "
+                + "brings everything here",
+            signal: .otherHost)
+    }
+}

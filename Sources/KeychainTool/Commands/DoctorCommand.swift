@@ -141,7 +141,9 @@ struct Diagnosis: Report {
                 if case .failure(let error) = told, error.signal?.isOfWaiting == true { throw error }
                 findings += StoreFinding.delay(try session.connection.lockStatus())
                 let count = try Self.announce(session)
-                if try session.connection.granted() != nil { findings += StoreFinding.hiddenProcesses }
+                if try session.connection.granted() != nil {
+                    findings += StoreFinding.hiddenProcesses + [session.unmoved].compactMap(\.self)
+                }
                 let found = try Self.check(session)
                 findings += found ?? [.notChecked]
                 checkedCount = found == nil ? nil : count

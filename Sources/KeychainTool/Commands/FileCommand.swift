@@ -7,6 +7,7 @@ struct FileCommand: ParsableCommand {
             The classes:
               complete                                   while the keychain is unlocked
               complete-unless-open                       the same, but files can be made while it is locked too
+              complete-when-user-inactive                the same, and for a time after a lock (ten minutes)
               complete-until-first-user-authentication   from the first unlock on (the default)
               none                                       always
 

@@ -8,37 +8,70 @@ struct MigrateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate", abstract: "Hand the keychain with all its items to a daemon, or take it back.",
         discussion: """
-            The store stays where it is and changes hands in one step, so nothing is copied and nothing can be lost on \
-            the way; whoever has it open notices with the next call. If the command is cut short, run it again.
+            To and from this user's keychaind the store changes hands in one step, and nothing is copied. Programs that \
+            have it open notice with the next call.
 
-            A keychain that changes hands is not unlocked any more: the next unlock is with its new host.
+            The system's keychaind has a store of its own, so the items are copied there, compared and deleted here; no \
+            program can use them meanwhile. It has to answer, and asks for its passcode or for your password. There all \
+            items are in the access group "unconfined", which every program of yours has, and those of that group come \
+            back. Protected files and keys made in the keychain cannot go.
+
+            If the command is cut short, the keychain stays closed: run it again. A keychain that changes hands is not \
+            unlocked any more.
             """)
 
-    enum Target: String, ExpressibleByArgument, CaseIterable { case embedded, user }
+    enum Target: String, ExpressibleByArgument, CaseIterable {
+        case embedded, user, system
+
+        var host: StoreHost {
+            switch self {
+            case .embedded: .embedded
+            case .user: .user
+            case .system: .system
+            }
+        }
+    }
 
     @OptionGroup var store: StoreOptions
     @Option(
         name: .customLong("to"),
-        help: "Who has it from now on: the programs themselves (embedded), or this user's keychaind (user).")
+        help: ArgumentHelp(
+            "The keychain's next host: the programs themselves (embedded), this user's keychaind (user), or the system's "
+                + "(system)."))
     var target: Target
+    @Flag(help: "Go on even if something has to stay: protected files, keys made in the keychain, damaged items.")
+    var leaveBehind = false
+    @Flag(help: "To or from the system's keychaind: say what would be done, and change nothing.") var dryRun = false
+    @Option(help: ArgumentHelp("The socket of the system's keychaind.", visibility: .hidden)) var socket: String?
     @Flag(help: "Say nothing unless it fails.") var quiet = false
     @Flag(help: "Print a JSON object; docs/cli.md lists the keys.") var json = false
 
     func run() throws {
         let location = try StoreLocation(store.configuration)
-        switch target {
-        case .user: try handToDaemon(location)
-        case .embedded: try takeBack(location)
+        let present = try StoreHost(ofStore: location.storeDirectory)
+        var plan: ItemMove.Plan?
+        if target == .system || present == .system || present.isMoving {
+            if present == .user { throw KeychainError.isOfUser(location.storeDirectory) }
+            do {
+                plan = try SystemMigration(self, location, present).run()
+            } catch let error as KeychainError where present.isMoving {
+                throw KeychainError(cutShort: error, target)
+            }
+        } else if dryRun {
+            throw KeychainError(.parameter, message: "nothing is copied on this way: --dry-run has nothing to say")
+        } else if target == .user {
+            try location.handOver(from: present, to: .user)
+        } else {
+            try takeBack(location)
         }
-        guard json else { return }
-        try JSONValue.object([
-            ("host", target.rawValue.json), ("store", location.storeDirectory.path.json),
-        ]).writeJSON()
+        let report = MigrationReport(
+            host: target, store: location.storeDirectory.path, isDryRun: dryRun, plan: plan)
+        if json { return try report.writeJSON() }
+        if !quiet { Console.note(report.sentence) }
+        if target == .user && !dryRun { noteIfAbsent() }
     }
 
-    private func handToDaemon(_ location: StoreLocation) throws {
-        try location.giveToUserDaemon()
-        tell("the keychain in \(location.storeDirectory.path) belongs to this user's keychaind now")
+    private func noteIfAbsent() {
         do throws(KeychainError) {
             _ = try Connection(daemonConfiguration, authority: .owner).lockStatus()
         } catch {
@@ -52,9 +85,8 @@ struct MigrateCommand: ParsableCommand {
         if try has(location, daemon) {
             try daemon.ask(.done(.giveUpStore))
         } else {
-            try location.takeFromUserDaemon()
+            try location.handOver(to: .embedded)
         }
-        tell("the keychain in \(location.storeDirectory.path) belongs to the programs that use it now")
     }
 
     /// Whether a daemon runs and has this very store.
@@ -72,8 +104,14 @@ struct MigrateCommand: ParsableCommand {
         configuration.host = .user
         return configuration
     }
+}
 
-    private func tell(_ text: String) {
-        if !quiet && !json { Console.note(text) }
+extension KeychainError {
+    fileprivate static func isOfUser(_ store: URL) -> KeychainError {
+        KeychainError(
+            .notAvailable,
+            message:
+                "the keychain in \(store.path) belongs to this user's keychaind: take it back first with 'keychainctl "
+                + "migrate --to embedded'")
     }
 }

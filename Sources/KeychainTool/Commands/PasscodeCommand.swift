@@ -129,11 +129,17 @@ struct RemovePasscodeCommand: ParsableCommand {
 struct PasscodePolicyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "policy", abstract: "Show or set what follows from disuse and from wrong passcodes.",
-        discussion: "Without --idle-lock and --erase-after-ten it shows the present policy and needs no passcode.")
+        discussion: "Without --idle-lock, --after-lock and --erase-after-ten it shows the present policy and needs no "
+            + "passcode.")
 
     @OptionGroup var store: StoreOptions
     @Option(help: ArgumentHelp("Lock after this time without use: 90s, 10m, 2h, 1d or never.", valueName: "time"))
     var idleLock: IdleLimit?
+    @Option(
+        help: ArgumentHelp(
+            "Keep files of the class complete-when-user-inactive open for this time after a lock: 0s, 90s, 10m, 2h or 1d.",
+            valueName: "time"))
+    var afterLock: TimeAfterLock?
     @Option(
         help: ArgumentHelp(
             "Whether ten wrong passcodes in a row erase every key but those of what is always accessible.",
@@ -142,7 +148,7 @@ struct PasscodePolicyCommand: ParsableCommand {
     @Flag(help: "Print the policy as a JSON object; docs/cli.md lists the keys.") var json = false
 
     func run() throws {
-        let isChange = idleLock != nil || eraseAfterTen != nil
+        let isChange = idleLock != nil || afterLock != nil || eraseAfterTen != nil
         let policy = isChange ? try change() : PasscodePolicy(try KeychainSession.withPasscode(store).1)
         if json || !isChange { try policy.write(json: json) }
     }
@@ -154,6 +160,7 @@ struct PasscodePolicyCommand: ParsableCommand {
         let (session, status) = try KeychainSession.withPasscode(store)
         var policy = PasscodePolicy(status)
         if let idleLock { policy.idleLimit = idleLock.seconds }
+        if let afterLock { policy.timeAfterLock = afterLock.seconds }
         if let eraseAfterTen { policy.erasesAfterTenFailures = eraseAfterTen == .on }
         try session.connection.perform(.setPolicy(policy, passcode: passcode)) { _ in }
         return policy
@@ -161,7 +168,7 @@ struct PasscodePolicyCommand: ParsableCommand {
 }
 
 extension PasscodePolicy: Report {
-    static let fields: [Field<Self>] = [limit, erasure]
+    static let fields: [Field<Self>] = [limit, afterLock, erasure]
 
     static let limit = Field<Self>(
         "idleLimit", "seconds without use after which the keychain locks itself, or null", term: "Idle limit",
@@ -170,6 +177,17 @@ extension PasscodePolicy: Report {
             return "\(DurationText.text(seconds: limit)) without use lock the keychain"
         }
     ) { $0.idleLimit }
+
+    static let afterLock = Field<Self>(
+        "timeAfterLock", "seconds for which files of the class `complete-when-user-inactive` stay open after a lock",
+        term: "After a lock",
+        words: { policy in
+            let time = DurationText.text(seconds: policy.secondsAfterLock)
+            return Words(
+                "files of the class complete-when-user-inactive "
+                    + (policy.secondsAfterLock == 0 ? "close at once" : "stay open for \(time)"))
+        }
+    ) { $0.secondsAfterLock }
 
     static let erasure = Field<Self>(
         "eraseAfterTen", "whether ten wrong passcodes in a row erase the keys", term: "Erasure",
@@ -181,6 +199,8 @@ extension PasscodePolicy: Report {
     ) { $0.erasesAfterTenFailures }
 
     init(_ status: LockStatus) {
-        self.init(idleLimit: status.idleLimit, erasesAfterTenFailures: status.erasesAfterTenFailures)
+        self.init(
+            idleLimit: status.idleLimit, erasesAfterTenFailures: status.erasesAfterTenFailures,
+            timeAfterLock: status.timeAfterLock)
     }
 }

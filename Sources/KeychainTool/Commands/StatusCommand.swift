@@ -16,10 +16,11 @@ struct StatusCommand: ParsableCommand {
 
     func run() throws {
         let session = try KeychainSession(store)
+        let granted = try session.connection.granted()
         let report = StatusReport(
             host: session.host, daemon: try Self.daemon(of: session),
-            status: try Self.status(of: session), identity: try session.connection.identity(),
-            granted: try session.connection.granted())
+            status: try Self.status(of: session), identity: try session.connection.identity(), granted: granted,
+            unmoved: granted == nil ? nil : session.unmoved)
         if json || verbose { return try report.write(json: json) }
         try Console.write(report.summary)
     }
@@ -71,6 +72,7 @@ struct StatusReport: Report {
             ) { $0.daemonInUse?.address.name ?? "embedded" },
             Field<DaemonInUse>("daemon", "with a daemon: `socket`, `processID`, `release`") { $0 }
                 .of { $0.daemonInUse },
+            .line("Elsewhere") { $0.unmoved.map { Words($0.text, remarks: [$0.advice]) } },
             .line("Acting as") { $0.standing },
             Field(
                 "identity",
@@ -89,6 +91,8 @@ struct StatusReport: Report {
     var identity: CallerIdentity
     /// The command as the system's daemon knows it; nil: another host.
     var granted: CallerDescription?
+    /// Items that are not in the keychain of that daemon.
+    var unmoved: StoreFinding?
 
     /// The reach of the command.
     private var standing: Words {
@@ -153,6 +157,7 @@ struct StatusReport: Report {
         lines.add("Host", hostInWords)
         lines.add("Store", storePath)
         if status.waits { lines.add("Version", status.versionInWords) }
+        if let unmoved { lines.add("Elsewhere", unmoved.text) }
         return lines.text
     }
 

@@ -46,7 +46,8 @@ enum PasscodeInput {
     }
 
     /// - Returns: one secret for each name.
-    private static func read(_ names: [String]) throws -> [SecretBytes] {
+    static func read(_ names: [String]) throws -> [SecretBytes] {
+        if names.isEmpty { return [] }
         if SecretInput.isTerminal {
             return try names.map { try SecretInput.readLine("\($0): ") }
         }

@@ -68,6 +68,21 @@ struct KeychainSession {
         }
     }
 
+    /// Says that items are in this user's own store, where no program looks; nil: none are.
+    var unmoved: StoreFinding? {
+        guard let location = try? StoreLocation(KeychainConfiguration()), StorePresence(location) == .present,
+            let mark = try? StoreHost(ofStore: location.storeDirectory), mark.isMoving || mark == .embedded
+        else { return nil }
+        let path = location.storeDirectory.path
+        return mark.isMoving
+            ? StoreFinding(
+                .warning, "the items in \(path) are being moved, or that was cut short",
+                advice: "if it was, run 'keychainctl migrate --to system' again")
+            : StoreFinding(
+                .note, "the items in \(path) are not in this keychain",
+                advice: "'keychainctl migrate --to system' moves them")
+    }
+
     func ask<Answer>(_ question: Question<Answer>) throws(KeychainError) -> Answer {
         try connection.ask(question, asking)
     }

@@ -74,6 +74,20 @@ struct IdleLimit: ExpressibleByArgument, Equatable {
     static var defaultCompletionKind: CompletionKind { .list(["5m", "10m", "1h", "never"]) }
 }
 
+/// The time for which files of the class "when user inactive" stay open after a lock: a number with s, m, h or d.
+struct TimeAfterLock: ExpressibleByArgument {
+    let seconds: Int
+
+    init?(argument: String) {
+        guard let length = DurationText.seconds(argument), PasscodePolicy.timesAfterLock.contains(length) else {
+            return nil
+        }
+        seconds = length
+    }
+
+    static var defaultCompletionKind: CompletionKind { .list(["0s", "5m", "10m", "1h"]) }
+}
+
 enum Switch: String, CaseIterable, ExpressibleByArgument {
     case on, off
 }

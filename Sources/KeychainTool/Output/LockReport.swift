@@ -29,6 +29,18 @@ extension LockStatus: Keyed {
             words: { Words($0.watcherInWords, emphasizing: "Warning") }
         ) { $0.isWatched },
         PasscodePolicy.limit.of { PasscodePolicy($0) },
+        PasscodePolicy.afterLock.of { PasscodePolicy($0) }
+            .shown { $0.timeAfterLock != PasscodePolicy.usualTimeAfterLock },
+        Field(
+            "timeLeftAfterLock",
+            "seconds that are left of that time, or null if the keychain is unlocked or the time is over",
+            term: "Open still",
+            words: { status in
+                status.timeLeftAfterLock.map {
+                    Words("files of the class complete-when-user-inactive, for \(DurationText.text(seconds: $0))")
+                }
+            }
+        ) { $0.timeLeftAfterLock },
         PasscodePolicy.erasure.of { PasscodePolicy($0) }.shown { $0.erasesAfterTenFailures },
         Field(
             "failedAttempts", "wrong passcodes since the last right one", term: "Attempts",

@@ -70,7 +70,7 @@ extension LeftOut: Keyed {
     var count: Int { thisDeviceOnly + constrained + ofTokens + unreadable }
 
     /// The counts with the meanings of their fields; nil: nothing was left out.
-    fileprivate var inWords: String? {
+    var inWords: String? {
         let parts = Self.fields.compactMap { field in
             field.value(self)?.plain.flatMap { $0 == "0" ? nil : "\($0) \(field.meaning)" }
         }

@@ -7,7 +7,7 @@
 //   agent guess DIR CODE COUNT        tries CODE-0, CODE-1, … (CODE itself if COUNT is 1); prints what became of each:
 //                                     right, wrong, waiting
 //   agent serve DIR                   carries out a line of standard input after the other: add NAME, get NAME,
-//                                     unlock CODE, lock, state, open-file KEY, hold-file KEY (keeps it until:
+//                                     unlock CODE, lock, state, make-file NUMBER (a key of that class), open-file KEY, hold-file KEY (keeps it until:
 //                                     give-back), use-file PATH (writes, reads and closes it; prints its wrapped key),
 //                                     mark NUMBER [COMMAND…] (fills the vector registers with the number,
 //                                     carries out the command, and has the linker save the registers), depth COMMAND…
@@ -165,6 +165,11 @@ enum Agent {
                     reply = try engine.handle(.rekeyStep, from: .owner)
                 }
                 return "0"
+            case ("make-file", 2):
+                guard let fileClass = UInt8(words[1]).flatMap(FileClass.init),
+                    case .fileKey(let key) = try engine.handle(.fileKey(.make(fileClass, fileID: UUID())), from: caller)
+                else { return "?" }
+                return key.wrapped.text
             case ("open-file", 2):
                 _ = try engine.handle(.fileKey(.open(try wrappedKey(words[1]))), from: caller)
                 return "0"

@@ -20,10 +20,15 @@ struct StoreFixture {
         /// As these two, with a passcode of the cost that every store has: the released program opens them.
         case killedReleased = "killed-released"
         case renewalReleased = "renewal-released"
+        /// With a passcode, a keybag of format 2, and keys of files of two generations.
+        case secondKeybag = "keybag-2"
 
         var isKilled: Bool { self == .killed || self == .killedReleased }
         var isRenewal: Bool { self == .renewal || self == .renewalReleased }
-        var hasCostOfRelease: Bool { self == .passcode || self == .killedReleased || self == .renewalReleased }
+        var hasPasscodeFirst: Bool { self == .passcode || self == .secondKeybag || isKilled }
+        var hasCostOfRelease: Bool {
+            [.passcode, .secondKeybag, .killedReleased, .renewalReleased].contains(self)
+        }
     }
 
     private static let passcode = "a passcode of a fixture"
@@ -65,7 +70,7 @@ struct StoreFixture {
 
 extension StoreFixture {
     private mutating func fill(_ kind: Kind) throws {
-        if kind == .passcode || kind.isKilled { try engine.setPasscode(Self.passcode) }
+        if kind.hasPasscodeFirst { try engine.setPasscode(Self.passcode) }
         for protection in Protection.allCases {
             if protection == .whenPasscodeSetThisDeviceOnly && (kind == .plain || kind.isRenewal) { continue }
             for request in [password, internetPassword, certificate, key] { try add(request, protection) }
@@ -77,7 +82,24 @@ extension StoreFixture {
             _ = try engine.handle(.passcode(.set(.of(Self.passcode))), from: .owner)
             _ = try engine.handle(.rekeyStep, from: .owner)
         }
+        if kind == .secondKeybag { try addFiles() }
         engine.prepareForExit()
+    }
+
+    /// Keys of every class before and after a renewal, and a policy that needs format 2.
+    private mutating func addFiles() throws {
+        let policy = PasscodePolicy(timeAfterLock: 3600)
+        _ = try engine.handle(.passcode(.setPolicy(policy, passcode: .of(Self.passcode))), from: .owner)
+        var keys: [String: Data] = [:]
+        for isRenewed in [false, true] {
+            if isRenewed { try engine.changePasscode(from: Self.passcode, to: Self.passcode, rekey: true) }
+            for fileClass in FileClass.allCases {
+                let request = Request.fileKey(.make(fileClass, fileID: UUID()))
+                guard case .fileKey(let key) = try engine.handle(request, from: caller) else { continue }
+                keys[key.wrapped.text] = key.key.copyData()
+            }
+        }
+        manifest.fileKeys = keys
     }
 
     private mutating func add(_ request: AddRequest, _ protection: Protection? = nil) throws {

@@ -128,8 +128,13 @@ package final class ItemStore: Sendable {
     }
 
     /// Moves this process's writes into the database, and cuts the log to nothing.
-    package func emptyLog() throws {
-        try writer.withLock { if let writer = $0 { try emptyLog(of: writer) } }
+    ///
+    /// - Parameter waits: Whether other processes that are reading are waited for, as long as for a writer.
+    package func emptyLog(waits: Bool = false) throws {
+        try writer.withLock {
+            defer { writeQueue.leave() }
+            if let writer = $0 { try waits ? writer.database.checkpoint() : emptyLog(of: writer) }
+        }
     }
 
     private func emptyLog(of connection: StoreConnection) throws {

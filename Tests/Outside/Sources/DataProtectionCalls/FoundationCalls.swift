@@ -50,6 +50,13 @@ enum FoundationCalls {
         let attributes = try FoundationFiles.attributesOfItem(manager, atPath: "made")
         let protection = attributes[.protectionKey] as? FileProtectionType
         tell("It has another class", protection?.rawValue == FileProtectionType.completeUnlessOpen.rawValue)
+        let inactive: [FileAttributeKey: Any] = [.protectionKey: FileProtectionType.completeWhenUserInactive]
+        try FoundationFiles.setAttributes(manager, inactive, ofItemAtPath: "made")
+        let third = try FoundationFiles.attributesOfItem(manager, atPath: "made")[.protectionKey] as? FileProtectionType
+        tell("And a third one", third?.rawValue == "NSFileProtectionCompleteWhenUserInactive")
+        try FoundationFiles.write(data, to: url("inactive"), options: .completeFileProtectionWhenUserInactive)
+        let written = try FoundationFiles.attributesOfItem(manager, atPath: "inactive")[.protectionKey]
+        tell("By an option, too", (written as? FileProtectionType)?.rawValue == third?.rawValue)
         tell("And the length of its content", attributes[.size] as? Int == data.count)
         try FoundationFiles.createDirectory(
             manager, at: url("notes"), withIntermediateDirectories: false, attributes: complete)
@@ -62,9 +69,9 @@ enum FoundationCalls {
 
     private static func resourceValues() throws {
         let names: [URLFileProtection] = [
-            .none, .complete, .completeUnlessOpen, .completeUntilFirstUserAuthentication,
+            .none, .complete, .completeUnlessOpen, .completeWhenUserInactive, .completeUntilFirstUserAuthentication,
         ]
-        tell("Classes are told apart", Set(names).count == 4)
+        tell("Classes are told apart", Set(names).count == 5)
         tell("They have Apple's names", URLFileProtection(rawValue: "NSURLFileProtectionComplete") == .complete)
         tell("The names are their values", URLFileProtection.complete.rawValue == "NSURLFileProtectionComplete")
         let made = NSURL(fileURLWithPath: "made")

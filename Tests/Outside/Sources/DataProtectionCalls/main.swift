@@ -25,8 +25,10 @@ await report {
 func url(_ name: String) -> URL { URL(filePath: name) }
 
 func names() {
-    let classes: [FileProtection] = [.complete, .completeUnlessOpen, .completeUntilFirstUserAuthentication, .always]
-    tell("There are four classes", FileProtection.allCases == classes)
+    let classes: [FileProtection] = [
+        .complete, .completeUnlessOpen, .completeWhenUserInactive, .completeUntilFirstUserAuthentication, .always,
+    ]
+    tell("There are five classes", FileProtection.allCases == classes)
     tell("A class has a name", FileProtection(rawValue: FileProtection.complete.rawValue) == .complete)
     let writing: [ProtectedFiles.WriteOptions] = [.withoutOverwriting, .withoutWaitingForDisk]
     tell("Options for writing are bits", ProtectedFiles.WriteOptions(writing).rawValue == 3)

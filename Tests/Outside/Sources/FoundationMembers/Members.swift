@@ -28,7 +28,8 @@ struct Members {
         try tell("Data.write(to:options:)", "encrypts with every class.") {
             let classes: [Data.WritingOptions] = [
                 .completeFileProtection, .completeFileProtectionUnlessOpen,
-                .completeFileProtectionUntilFirstUserAuthentication, .noFileProtection,
+                .completeFileProtectionUntilFirstUserAuthentication, .completeFileProtectionWhenUserInactive,
+                .noFileProtection,
             ]
             for options in classes {
                 let file = desk.newFile()

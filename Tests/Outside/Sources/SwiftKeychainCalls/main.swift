@@ -74,9 +74,11 @@ func passcodes(_ lock: KeychainLock) async throws {
 
     var policy = KeychainLock.Policy(idleLimit: .seconds(600))
     policy.erasesAfterTenFailures = true
+    policy.timeAfterLock = .seconds(60)
     try lock.setPolicy(policy, passcode: newPasscode)
     try tell("A policy holds in its first part", try lock.policy.idleLimit == .seconds(600))
     try tell("And in its second", try lock.policy.erasesAfterTenFailures)
+    try tell("And in its third", try lock.policy.timeAfterLock == .seconds(60))
 
     var changes = lock.changes.makeAsyncIterator()
     try lock.lock(immediately: true)
