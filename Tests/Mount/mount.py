@@ -33,7 +33,7 @@ from world import (CLASSES, PASSCODE, USER, Child, Failure, World, memory_has, r
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 CHECKS = []
-GUARDED = ("A", "B")
+GUARDED = ("A", "B", "E")
 CACHED = ("C", "D")
 
 
@@ -508,7 +508,8 @@ def refusals(world, _):
                 same(os.pwrite(file, b"C", 0), 1)
                 os.ftruncate(file, 9)
                 os.ftruncate(file, 7)
-            if name in GUARDED:
+            # Class E stays open for its time after the lock.
+            if name in ("A", "B"):
                 until(lambda: fails(errno.EACCES, lambda: open(paths[name])), "opening", name)
             else:
                 same(read(paths[name]), b"Content")
@@ -526,6 +527,31 @@ def refusals(world, _):
         same(os.pread(files["A"], 9, 0), b"content")
         same(read(world.mount / "B/new"), b"made while locked")
         same(read(paths["B"]), b"Content")
+    try:
+        world.child(work)
+    finally:
+        world.unlock()
+
+
+@check("files of the class 'when user inactive' close when their time after the lock is over, pages too")
+def inactive(world, _):
+    path = world.mount / "E/inactive"
+    def work():
+        write(path, b"x" * 4096)
+        file = os.open(path, os.O_RDWR)
+        place = mapped(file, 4096)
+        for policy, words in (("1s", ()), ("10m", ("--now",))):
+            subprocess.run([world.programs / "keychainctl", "passcode", "policy", "--after-lock", policy], check=True,
+                           input=f"{PASSCODE}\n".encode(), stdout=subprocess.DEVNULL)
+            same(ctypes.string_at(place, 1), b"x")
+            subprocess.run([world.programs / "keychainctl", "lock", *words], check=True)
+            if not words:
+                # The control: it may be read until then.
+                fails(errno.EACCES, lambda: os.pread(file, 1, 0))
+            until(lambda: fails(errno.EACCES, lambda: os.pread(file, 1, 0)), "the file stays open")
+            until(lambda: residency(place, 1) == 0, "the page stays")
+            refused(errno.EACCES, lambda: open(path), "opening it")
+            subprocess.run([world.programs / "keychainctl", "unlock"], input=f"{PASSCODE}\n".encode(), check=True)
     try:
         world.child(work)
     finally:
@@ -884,7 +910,8 @@ def full(world, _):
             same(set(read(point / "filler")), {ord("x")})
             refused(errno.ENOSPC, lambda: write(point / "more", b"y" * (1 << 20)))
             os.unlink(point / "filler")
-            write(point / "again", b"z" * (1 << 20))
+            # The kernel says a moment later that it has forgotten the file.
+            until(lambda: not fails(errno.ENOSPC, lambda: write(point / "again", b"z" * (1 << 20))), "the space is not back")
             same(read(point / "again"), b"z" * (1 << 20))
             same(read(point / "kept"), b"kept" * 10_000)
         world.child(work)

@@ -17,7 +17,8 @@ import traceback
 
 USER = 65534
 PASSCODE = "four quiet herons"
-CLASSES = {"A": "complete", "B": "complete-unless-open", "C": "complete-until-first-user-authentication", "D": "none"}
+CLASSES = {"A": "complete", "B": "complete-unless-open", "E": "complete-when-user-inactive",
+           "C": "complete-until-first-user-authentication", "D": "none"}
 # The longest time of one check. None comes near it.
 LONGEST = 300
 

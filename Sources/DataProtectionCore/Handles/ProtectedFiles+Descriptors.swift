@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
+package import KeychainClient
 internal import KeychainCrypto
 internal import KeychainModel
 internal import KeychainSystem
@@ -121,6 +122,12 @@ extension ProtectedFiles {
         return try handle(file, path, key: try writeFirstHeader(new.key, to: descriptor, path))
     }
 
+    /// Tells, on a thread of its own, that files of some class have closed. For ``FileProtection/completeWhenUserInactive``
+    /// that is later than the lock.
+    package func whenClassesClose(_ tell: @escaping @Sendable () -> Void) -> LockFeed {
+        LockFeed(keys.connection) { closed in if !closed.isEmpty { tell() } }
+    }
+
     /// An attribute that every file and directory of a mount has, and that no list names.
     package static let attributeOfMounts = "user.keychain.mount"
 
@@ -140,6 +147,7 @@ extension ProtectedFileHandle {
     /// - Throws: `.locked`.
     package func requireOpening() throws(DataProtectionError) {
         if try protection != .completeUnlessOpen { return }
-        try openFiles.gate.require(path)
+        // Class B opens when class A does.
+        try openFiles.gate.require(.complete, path)
     }
 }

@@ -24,6 +24,12 @@ struct LockSteps: Sendable {
 
     let volume: Volume
     let device: Device
+    private let closing = Condition()
+
+    init(volume: Volume, device: Device) {
+        self.volume = volume
+        self.device = device
+    }
 
     /// Follows the keychain until the task is cancelled. A file that another program keeps locked does not hold it up.
     func follow() async {
@@ -34,16 +40,23 @@ struct LockSteps: Sendable {
                 sync(within: Self.ofAnnouncement)
             case .didBecomeUnavailable:
                 volume.isLocked.store(true, ordering: .relaxed)
-                emptyCache(within: Self.longest)
-                usleep(Self.lateness)
-                volume.calls.turn()
-                waitForCalls()
-                emptyCache(within: Self.longest)
+                close()
             case .didBecomeAvailable: volume.isLocked.store(false, ordering: .relaxed)
             }
         }
         // Without a thread that tells of locks the mount has to end.
         if !Task.isCancelled { kill(getpid(), SIGTERM) }
+    }
+
+    /// The second step and the last one, when files of some class have closed.
+    func close() {
+        closing.withLock {
+            emptyCache(within: Self.longest)
+            usleep(Self.lateness)
+            volume.calls.turn()
+            waitForCalls()
+            emptyCache(within: Self.longest)
+        }
     }
 
     /// Waits until the calls that began before have ended.

@@ -71,7 +71,11 @@ struct Mount {
         try notices.start()
         let steps = LockSteps(volume: volume, device: device)
         let lock = Task.detached { await steps.follow() }
-        defer { lock.cancel() }
+        let closings = files.whenClassesClose { steps.close() }
+        defer {
+            lock.cancel()
+            closings.end()
+        }
         let (point, below, watcher) = (point, directory, try point.startWatcher())
         try WorkerThread.start("keychain signal") {
             var wait = pollfd(fd: signals.number, events: Int16(POLLIN), revents: 0)
