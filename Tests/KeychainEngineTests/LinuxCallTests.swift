@@ -96,6 +96,10 @@ import Testing
             type(of: KeychainSystem.ckeychain_file_system_type)
         ),
         (
+            "ckeychain_limit_lock_waits", type(of: CKeychainLinux.ckeychain_limit_lock_waits),
+            type(of: KeychainSystem.ckeychain_limit_lock_waits)
+        ),
+        (
             "ckeychain_await_lock", type(of: CKeychainLinux.ckeychain_await_lock),
             type(of: KeychainSystem.ckeychain_await_lock)
         ),

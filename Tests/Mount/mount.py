@@ -10,6 +10,7 @@ It prints a line for each check and ends with 1 if one failed. Scripts/check-mou
 import ctypes
 import errno
 import fcntl
+import json
 import mmap
 import os
 import pathlib
@@ -155,6 +156,16 @@ def plain(world, _):
     same(set(world.child(work)), {CLASSES["C"].encode()})
     require(b"other" not in read(world.below / "emptied"))
     require(b"plain" not in read(world.below / "emptied"))
+
+
+@check("with --json the errors of the programs that mount and unmount are JSON, and the exit status stays")
+def json_errors(world, _):
+    absent = world.root / "home/absent"
+    for words in (("mount", absent, world.mount), ("unmount", absent)):
+        plain, told = (world.command("file", *words, *option, check=False) for option in ((), ("--json",)))
+        error = json.loads(told.stderr)["error"]
+        require(plain.returncode != 0 and plain.stderr.rstrip() == error["message"], error, "is not", plain.stderr)
+        same([told.returncode, error["status"]], [plain.returncode] * 2, "the exit status")
 
 
 @check("a refusal leaves a plain file as it is")
@@ -1143,6 +1154,7 @@ def program(world, _):
 def main():
     programs, words = sys.argv[1], sys.argv[2:]
     with tempfile.TemporaryDirectory(prefix="keychain-mount-") as directory:
+        os.chmod(directory, 0o755)
         if words[:1] == ["--kills"]:
             return kills.main(directory, programs, int(words[1]))
         if words[:1] == ["--speed"]:

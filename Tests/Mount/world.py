@@ -56,8 +56,7 @@ class World:
         for path in (self.below, self.mount, self.store):
             path.mkdir()
             os.chown(path, USER, USER)
-        for path in (self.root, self.root.parent):
-            os.chmod(path, 0o755)
+        os.chmod(self.root, 0o755)
         self.environment = {"PATH": f"{programs}:/usr/bin:/bin", "HOME": str(self.store), "LANG": "C.UTF-8"}
         if has_daemon:
             socket, store = self.root / "home/socket", self.root / "home/store"
