@@ -268,6 +268,21 @@ import Testing
         }
     }
 
+    @Test("A lock beside a keybag that does not open leaves no keys in the kernel", .enabled(if: hasKeyring))
+    func lockWithoutKeybag() throws {
+        try withKey { keychain, key throws in
+            let name = try keychain.inactiveName
+            let file = keychain.directory.appendingPathComponent("store/keybag")
+            let content = try Data(contentsOf: file)
+            try Data(content.reversed()).write(to: file)
+            keychain.engine.keys.forgetSnapshot()
+            #expect(throws: KeychainError.self) { try keychain.lock() }
+            #expect(KernelKeyring.ofUser!.find(name) == nil)
+            try content.write(to: file)
+            expect(false, key, keychain)
+        }
+    }
+
     @Test("A lock that was killed before it wrote anything leaves no keys", .enabled(if: hasKeyring))
     func killedBeforeRecord() throws {
         try withKey { keychain, key throws in
@@ -389,7 +404,7 @@ extension TestKeychain {
         _ = try handler.handle(.passcode(.setPolicy(policy, passcode: .of("1234"))), from: .owner)
     }
 
-    private var inactiveName: String {
+    fileprivate var inactiveName: String {
         get throws {
             engine.keys.blobName(.whenUserInactive, bagGeneration: try engine.keys.begin().snapshot.bag.generation)
         }

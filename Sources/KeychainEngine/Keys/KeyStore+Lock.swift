@@ -50,7 +50,11 @@ extension KeyStore {
             // The keys go once more, now that no unlock and no change of the keybag can be under way.
             removeBlobs(of: tiers)
             held.release(tiers)
-            if let snapshot { keep(inactive ?? .gone, snapshot, record, now) }
+            if let snapshot {
+                keep(inactive ?? .gone, snapshot, record, now)
+            } else {
+                removeBlobs(of: [.whenUserInactive])
+            }
         }
         // The lock is written even without a passcode: an older keybag may have been put back.
         let outcome = Result { () throws(KeychainError) in try state.lock(take) }
