@@ -84,8 +84,8 @@ extension Node {
         try body()
     }
 
-    /// Removes the content of the open file. When one call has waited in vain for another program, others do not for as long:
-    /// they would take all threads.
+    /// Removes the content of the open file. For ten seconds after a call has waited in vain for another program, further
+    /// calls are refused at once: calls that wait would take all threads.
     private func empty() throws(Refusal) {
         guard busyUntil.withLock({ $0 < .now }) else { throw Refusal(EBUSY) }
         do throws(Refusal) {

@@ -67,7 +67,4 @@ extension FileProtection {
         default: true
         }
     }
-
-    /// The class with the greater number opens more rarely.
-    var strength: Int { -(Self.allCases.firstIndex(of: self) ?? 0) }
 }

@@ -1,5 +1,7 @@
 internal import CKeychainFuse
+internal import DataProtectionCore
 internal import Glibc
+internal import KeychainModel
 internal import KeychainSystem
 internal import Synchronization
 
@@ -119,7 +121,7 @@ extension Volume {
     ) throws(Refusal) {
         guard let replaced = regularFile(new, in: target)?.claimedProtection,
             let file = regularFile(old, in: directory), let present = file.claimedProtection,
-            replaced.strength > present.strength
+            replaced.fileClass.isStronger(than: present.fileClass)
         else { return }
         try setProtection(replaced, of: file)
     }
