@@ -73,7 +73,11 @@ static int start_timer(timer_t *timer) {
     }
     struct itimerspec time = {.it_value = {longest_lock_wait / 1000, longest_lock_wait % 1000 * 1000000 + 1},
                               .it_interval = {0, 100000000}};
-    return timer_settime(*timer, 0, &time, NULL) == 0 ? 0 : errno;
+    int failure = timer_settime(*timer, 0, &time, NULL) == 0 ? 0 : errno;
+    if (failure != 0) {
+        (void)timer_delete(*timer);
+    }
+    return failure;
 }
 
 /// Waits in the kernel's queue, so that a program that takes the lock again and again does not keep others from it.
@@ -134,6 +138,8 @@ int ckeychain_await_shared_lock(int descriptor, int64_t count) {
 int ckeychain_unlock(int descriptor, int64_t count) {
     return set_range_lock(descriptor, F_UNLCK, count, F_OFD_SETLK);
 }
+
+void ckeychain_begin_sync(int descriptor) { (void)sync_file_range(descriptor, 0, 0, SYNC_FILE_RANGE_WRITE); }
 
 int ckeychain_sync_all(int descriptor) { return syncfs(descriptor); }
 

@@ -1,3 +1,4 @@
+internal import CKeychainLinux
 internal import DataProtectionCore
 internal import FoundationEssentials
 internal import Glibc
@@ -40,7 +41,9 @@ enum KeychainMountCommand {
     }
 
     private static func serve(_ words: MountWords) throws(KeychainError) {
-        guard HiddenProcess.begin() else {
+        // Other programs of this user do not read the memory, which has keys and content, and no core file has it.
+        KeychainSystem.ckeychain_limit_cores()
+        guard ckeychain_hide_process() == 0 else {
             throw KeychainError(.notAvailable, message: "this process cannot be hidden")
         }
         raiseDescriptorLimit()
@@ -81,15 +84,15 @@ enum KeychainMountCommand {
     private static func startInBackground() throws(KeychainError) -> Int32 {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw KeychainError(.notAvailable, message: "there are no more descriptors") }
-        _ = fcntl(ends[0], F_SETFD, FD_CLOEXEC)
         let process = try ChildProgram.start(
-            ["/proc/self/exe", "--foreground", "--report", "\(ends[1])"] + CommandLine.arguments.dropFirst(), [])
+            "/proc/self/exe", ["--foreground", "--report", "3"] + CommandLine.arguments.dropFirst(),
+            descriptors: [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, ends[1]])
         close(ends[1])
         var byte: UInt8 = 0
         while true {
             let count = read(ends[0], &byte, 1)
             if count == 1 { return 0 }
-            if count == 0 || errno != EINTR { return max(1, ChildProgram.await(process)) }
+            if count == 0 || errno != EINTR { return max(1, ProgramStart.awaitEnd(of: process)) }
         }
     }
 

@@ -97,10 +97,9 @@ package struct FileNumber: Hashable, Sendable {
     package let device: dev_t
     package let number: ino_t
 
-    package init(_ status: stat) {
-        device = status.st_dev
-        number = status.st_ino
-    }
+    package init(_ status: stat) { self.init(device: status.st_dev, number: status.st_ino) }
+
+    package init(device: dev_t, number: ino_t) { (self.device, self.number) = (device, number) }
 
     /// nil: nothing is there. A link is followed.
     package init?(_ path: String) {

@@ -54,7 +54,11 @@
 
 @_extern(c) package func ckeychain_clear_event(_ descriptor: CInt)
 
+@_extern(c) package func ckeychain_begin_sync(_ descriptor: CInt)
+
 @_extern(c) package func ckeychain_sync_all(_ descriptor: CInt) -> CInt
+
+@_extern(c) package func ckeychain_add_close_from(_ actions: UnsafeMutableRawPointer, _ lowest: CInt) -> CInt
 
 @_extern(c) package func ckeychain_punch(_ descriptor: CInt, _ offset: Int64, _ count: Int64) -> CInt
 

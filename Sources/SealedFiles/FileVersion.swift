@@ -15,7 +15,7 @@ package final class FileVersion: Sendable {
     let slot: Int
     let standing: Standing
     /// The highest sequence number in the slots.
-    let highestSequence: UInt64
+    package let highestSequence: UInt64
 
     /// The state of a version on the disk, which says what has to be done before anything else is written.
     ///

@@ -77,7 +77,7 @@ package final class SealedFile: Sendable {
         lease = KeyLease(key)
     }
 
-    func descriptor() throws(DataProtectionError) -> Descriptor {
+    package func descriptor() throws(DataProtectionError) -> Descriptor {
         guard ForkGeneration.current == forkGeneration else {
             throw DataProtectionError(
                 .keysUnavailable, path, "a forked process cannot use a protected file that its parent has opened")

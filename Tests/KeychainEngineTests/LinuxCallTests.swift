@@ -48,6 +48,14 @@ import Testing
             type(of: KeychainSystem.ckeychain_embedded_entitlements)
         ),
         (
+            "ckeychain_add_close_from", type(of: CKeychainLinux.ckeychain_add_close_from),
+            type(of: KeychainSystem.ckeychain_add_close_from)
+        ),
+        (
+            "ckeychain_begin_sync", type(of: CKeychainLinux.ckeychain_begin_sync),
+            type(of: KeychainSystem.ckeychain_begin_sync)
+        ),
+        (
             "ckeychain_above_standard", type(of: CKeychainLinux.ckeychain_above_standard),
             type(of: KeychainSystem.ckeychain_above_standard)
         ),

@@ -21,7 +21,7 @@ extension ProtectedFiles {
 
     /// Looks at the header of a file that is open for reading.
     package static func kind(of descriptor: Int32, _ path: String) throws(DataProtectionError) -> Kind {
-        let bytes = try page(of: descriptor, path)
+        let bytes = try FileHeader.firstPage(of: descriptor, path)
         if bytes.isEmpty { return .empty }
         do throws(FileFormatError) {
             let header = try FileHeader.newest(in: bytes).claimed
@@ -37,20 +37,18 @@ extension ProtectedFiles {
     package struct ContentMark: Equatable {
         fileprivate let length: UInt64
         fileprivate let root: FileEntry?
+        /// Whether it is the content of the newest header, which does not count if a power cut has left less.
+        package let isNewest: Bool
+
+        fileprivate init(_ header: FileHeader, isNewest: Bool = true) {
+            (length, root, self.isNewest) = (header.length, header.root, isNewest)
+        }
     }
 
     /// - Returns: `nil` for a file whose header cannot be read.
     package static func contentMark(of descriptor: Int32, _ path: String) throws(DataProtectionError) -> ContentMark? {
-        let page = try page(of: descriptor, path)
-        return (try? FileHeader.newest(in: page)).map { ContentMark(length: $0.claimed.length, root: $0.claimed.root) }
-    }
-
-    private static func page(of descriptor: Int32, _ path: String) throws(DataProtectionError) -> Data {
-        var page = Data(count: FileFormat.headerByteCount)
-        let count = try page.withUnsafeMutableBytes { bytes in
-            Result { () throws(DataProtectionError) in try bytes.fill(from: descriptor, at: 0, path) }
-        }.get()
-        return page.prefix(count)
+        let page = try FileHeader.firstPage(of: descriptor, path)
+        return (try? FileHeader.newest(in: page)).map { ContentMark($0.claimed) }
     }
 
     /// Makes a handle for a protected file.
@@ -141,6 +139,20 @@ extension ProtectedFiles {
 }
 
 extension ProtectedFileHandle {
+    /// The mark of the present content.
+    ///
+    /// - Throws: `.locked`, as every call.
+    package var contentMark: ProtectedFiles.ContentMark {
+        get throws(DataProtectionError) {
+            let version = try file.current().version
+            return ProtectedFiles.ContentMark(
+                version.header, isNewest: version.header.sequence == version.highestSequence)
+        }
+    }
+
+    /// Has the disk begin with what was written, so that a sync at the end of a large file waits for little.
+    package func beginSync() { if let file = try? file.descriptor() { ckeychain_begin_sync(file.number) } }
+
     /// Asks whether a program could open the file now. The file of a handle that is open in class B stays usable, and
     /// does not open a second time while the keychain is locked.
     ///

@@ -1,6 +1,7 @@
 internal import CKeychainFuse
 internal import DataProtectionCore
 internal import Glibc
+internal import KeychainClient
 internal import KeychainSystem
 internal import Synchronization
 
@@ -34,14 +35,16 @@ struct LockSteps: Sendable {
     /// Follows the keychain until the task is cancelled. A file that another program keeps locked does not hold it up.
     func follow() async {
         for await change in volume.files.protectedDataChanges {
-            switch change {
-            case .willBecomeUnavailable:
-                emptyCache(within: Self.ofAnnouncement)
-                sync(within: Self.ofAnnouncement)
-            case .didBecomeUnavailable:
-                volume.isLocked.store(true, ordering: .relaxed)
-                close()
-            case .didBecomeAvailable: volume.isLocked.store(false, ordering: .relaxed)
+            await BlockingCalls.shared.run {
+                switch change {
+                case .willBecomeUnavailable:
+                    emptyCache(within: Self.ofAnnouncement)
+                    sync(within: Self.ofAnnouncement)
+                case .didBecomeUnavailable:
+                    volume.isLocked.store(true, ordering: .relaxed)
+                    close()
+                case .didBecomeAvailable: volume.isLocked.store(false, ordering: .relaxed)
+                }
             }
         }
         // Without a thread that tells of locks the mount has to end.

@@ -31,6 +31,9 @@ final class Notices: @unchecked Sendable {  // ``change`` guards the variables
         }
     }
 
+    /// Has the kernel give up the attributes of a file. It asks nothing meanwhile.
+    func attributes(of node: Node) { device.forget(node.id, withPages: false) }
+
     /// Has the kernel give up the pages and the attributes of a file, soon.
     func pages(of node: Node) {
         let id = node.id

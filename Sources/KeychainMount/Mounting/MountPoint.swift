@@ -40,16 +40,16 @@ struct MountPoint {
     /// - Parameter source: The directory below, which the list of mounts shows.
     func mount(_ source: String) throws(KeychainError) -> OpenDescriptor {
         var ends: [Int32] = [-1, -1]
-        try Self.require(ckeychain_fuse_pair(&ends), "make a socket")
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        try Self.require(socketpair(AF_UNIX, kind, 0, &ends) == 0 ? 0 : errno, "make a socket")
         let own = OpenDescriptor(ends[0])
         let name = source.replacing("\\", with: "\\\\").replacing(",", with: "\\,")
         let process = try Self.start(
-            ["-o", "default_permissions,subtype=keychain,fsname=\(name)", "--", path],
-            ["_FUSE_COMMFD=\(ends[1])"])
+            ["-o", "default_permissions,subtype=keychain,fsname=\(name)", "--", path], socket: ends[1])
         close(ends[1])
         var descriptor: Int32 = -1
         let failure = ckeychain_fuse_receive(own.number, &descriptor)
-        let status = Self.await(process)
+        let status = ProgramStart.awaitEnd(of: process)
         // The program has said why.
         guard status == 0 else { throw KeychainError(.notAvailable, message: "fusermount3 did not mount \(path)") }
         try Self.require(failure, "get the mount from fusermount3")
@@ -60,7 +60,7 @@ struct MountPoint {
     ///
     /// - Parameter lazily: Whether programs that use files there are left without them, rather than the call refused.
     func unmount(lazily: Bool) throws(KeychainError) {
-        let status = Self.await(try Self.start((lazily ? ["-z"] : []) + ["-u", "-q", "--", path], []))
+        let status = ProgramStart.awaitEnd(of: try Self.start((lazily ? ["-z"] : []) + ["-u", "-q", "--", path]))
         guard status == 0 else { throw KeychainError(.notAvailable, message: "fusermount3 did not unmount \(path)") }
     }
 
@@ -71,11 +71,12 @@ struct MountPoint {
     func startWatcher() throws(KeychainError) -> OpenDescriptor {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw KeychainError(.notAvailable, message: "there are no more descriptors") }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        _ = fcntl(ends[1], F_SETFD, FD_CLOEXEC)
         // By then another mount may have the place. statfs(2) asks the program of a mount, where stat(2) may not.
         let words =
             #"exec >/dev/null 2>&1; read -r word || stat -f -- "$0" || exec fusermount3 -u -z -q -- "$0""#
-        _ = try ChildProgram.start(["/bin/sh", "-c", words, path], [], input: ends[0])
+        _ = try ChildProgram.start(
+            "/bin/sh", ["-c", words, path], descriptors: [ends[0], STDOUT_FILENO, STDERR_FILENO])
         close(ends[0])
         return OpenDescriptor(ends[1])
     }
@@ -89,57 +90,35 @@ struct MountPoint {
         }
     }
 
-    private static func start(_ arguments: [String], _ variables: [String]) throws(KeychainError) -> pid_t {
+    /// Starts fusermount3.
+    ///
+    /// - Parameter socket: The socket to which it sends the descriptor of the mount.
+    private static func start(_ arguments: [String], socket: Int32? = nil) throws(KeychainError) -> pid_t {
         guard let program = SearchPath(Environment.process.variables["PATH"]).program("fusermount3") else {
             throw KeychainError(
                 .notAvailable, message: "there is no fusermount3, which mounts: install the package fuse3")
         }
-        return try ChildProgram.start([program] + arguments, variables)
+        var variables = Environment.process.variables
+        if socket != nil { variables["_FUSE_COMMFD"] = "3" }
+        let descriptors = [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] + (socket.map { [$0] } ?? [])
+        return try ChildProgram.start(program, arguments, variables: variables, descriptors: descriptors)
     }
-
-    private static func await(_ process: pid_t) -> Int32 { ChildProgram.await(process) }
 }
 
 /// Another program, started with the output of this one.
 enum ChildProgram {
     /// - Parameters:
-    ///   - variables: Variables beside those of this process, as `NAME=value`.
-    ///   - input: Its standard input. `nil` means that of this process.
+    ///   - variables: Its variables; nil: those of this process.
+    ///   - descriptors: Its descriptors, from its standard input on.
     static func start(
-        _ words: [String], _ variables: [String], input: Int32? = nil
+        _ path: String, _ arguments: [String], variables: [String: String]? = nil,
+        descriptors: [Int32] = [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO]
     ) throws(KeychainError) -> pid_t {
-        var arguments = words.map { strdup($0) } + [nil]
-        let names = variables.map { $0.prefix { $0 != "=" } }
-        let present = ProcessInfo.processInfo.environment.filter { !names.contains($0.key[...]) }.map { "\($0)=\($1)" }
-        var environment = (present + variables).map { strdup($0) } + [nil]
-        defer { for text in arguments + environment { free(text) } }
-        // Signals that this program holds back are not held back there.
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        var none = sigset_t()
-        sigemptyset(&none)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        if let input { posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) }
         var process: pid_t = 0
-        let failure = posix_spawn(&process, words[0], &actions, &attributes, &arguments, &environment)
+        let failure = ProgramStart.spawn(path, arguments, variables: variables, descriptors: descriptors, &process)
         guard failure == 0 else {
-            throw KeychainError(
-                .notAvailable, message: "cannot start \(words[0]): \(String(cString: strerror(failure)))")
+            throw KeychainError(.notAvailable, message: "cannot start \(path): \(String(cString: strerror(failure)))")
         }
         return process
-    }
-
-    /// Waits for its end.
-    ///
-    /// - Returns: Its exit status. A signal that has ended it counts as 128 and its number.
-    static func await(_ process: pid_t) -> Int32 {
-        var status: Int32 = 0
-        while waitpid(process, &status, 0) < 0 { if errno != EINTR { return 1 } }
-        return status & 0x7f == 0 ? status >> 8 & 0xff : 128 + status & 0x7f
     }
 }

@@ -39,6 +39,14 @@ enum Content: Sendable {
         return handle
     }
 
+    /// `nil` for a plain file.
+    var mark: ProtectedFiles.ContentMark? {
+        get throws(Refusal) {
+            guard case .sealed(let handle, _) = self else { return nil }
+            return try refusing { () throws(DataProtectionError) in try handle.contentMark }
+        }
+    }
+
     /// Whether the class is a guarded one at this moment. A class that cannot be found out counts as guarded.
     var isGuarded: Bool {
         switch self {
@@ -129,19 +137,19 @@ extension Node {
     ) throws(Refusal) -> Content {
         let file = try reopenedByOwner(writes ? O_RDWR : O_RDONLY)
         return try refusing { () throws(DataProtectionError) in
-            let kind = try ProtectedFiles.kind(of: file.number, path)
-            if !writes && (kind == .plain || kind == .empty) {
-                return .plain(file, isEmpty: kind == .empty)
-            }
-            if kind == .empty || kind == .plain && replaces {
+            do throws(DataProtectionError) {
+                return .sealed(
+                    try files.open(descriptor: try file.duplicate(path), path, mayWrite: writes), mayWrite: writes)
+            } catch {
+                guard error.code == .notProtected else { throw error }
+                let isEmpty = try FilePath.size(of: file.number, path) == 0
+                if !writes { return .plain(file, isEmpty: isEmpty) }
+                guard isEmpty || replaces else { throw error }
                 let new = try files.newFile(try classOfNewFile(files), path)
                 return .sealed(
                     try files.make(new, descriptor: try file.duplicate(path), path, replacesPlain: replaces),
                     mayWrite: true)
             }
-            // Says what is wrong with a damaged file, and that a plain one is not written.
-            return .sealed(
-                try files.open(descriptor: try file.duplicate(path), path, mayWrite: writes), mayWrite: writes)
         }
     }
 
@@ -156,9 +164,11 @@ extension Node {
     ///
     /// - Parameter keepsTime: Whether reading leaves the time of access as it is, where that is allowed.
     func reopened(_ flags: Int32, keepsTime: Bool = false) throws(Refusal) -> OpenDescriptor {
-        var opened: Int32 = -1
-        try Refusal.require(
-            ckeychain_fuse_reopen(descriptor.number, flags | O_NONBLOCK, keepsTime ? 1 : 0, &opened))
+        let flags = flags | O_NONBLOCK | O_CLOEXEC | O_NOCTTY
+        let keepingTime: Int32 = 0o1000000  // O_NOATIME, which Glibc's module hides
+        var opened = Glibc.open(path, keepsTime ? flags | keepingTime : flags)
+        if opened < 0 && errno == EPERM && keepsTime { opened = Glibc.open(path, flags) }
+        guard opened >= 0 else { throw .ofSystem() }
         return OpenDescriptor(opened)
     }
 
@@ -225,10 +235,8 @@ extension Node {
         guard (present.tv_sec, present.tv_nsec) != (time.tv_sec, time.tv_nsec), try contentMark() == mark else {
             return
         }
-        try Refusal.require(ckeychain_fuse_set_times(descriptor.number, [.omitted, time]))
-        if try contentMark() != mark {
-            try Refusal.require(ckeychain_fuse_set_times(descriptor.number, [.omitted, .now]))
-        }
+        try setTimes([.omitted, time])
+        if try contentMark() != mark { try setTimes([.omitted, .now]) }
     }
 
     private func contentMark() throws(Refusal) -> ProtectedFiles.ContentMark? {

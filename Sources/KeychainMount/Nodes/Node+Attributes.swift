@@ -2,23 +2,66 @@ internal import CKeychainFuse
 internal import DataProtectionCore
 internal import Glibc
 internal import KeychainSystem
+internal import Synchronization
+
+/// The lengths of files' content, as their headers claimed them when they were last read. They outlive nodes.
+final class KnownLengths: Sendable {
+    private static let most = 1 << 17
+    /// Two changes within this time may leave a file with the same times, in seconds: FAT keeps them by two seconds.
+    private static let oneMoment = 3
+
+    private struct Known {
+        let size: off_t
+        let changed: (Int, Int)
+        let length: UInt64
+    }
+    private let known = Mutex<[FileNumber: Known]>([:])
+
+    /// The length that a program sees. A file that may not be read has the size that it has on the disk.
+    func length(of node: Node, _ status: stat, now: time_t = time(nil)) -> UInt64 {
+        // A protected file has a whole page at least.
+        guard node.isRegular, status.st_size >= 4096 else { return UInt64(max(0, status.st_size)) }
+        let changed = (status.st_ctim.tv_sec, status.st_ctim.tv_nsec)
+        if !node.use.withLock({ $0.content != nil }), let known = known.withLock({ $0[node.number] }),
+            known.size == status.st_size, known.changed == changed
+        {
+            return known.length
+        }
+        let isSettled = changed.0 + Self.oneMoment < now
+        guard let length = node.lengthOfOpen ?? node.claimedLength else { return UInt64(status.st_size) }
+        known.withLock { known in
+            if known.count >= Self.most { known = [:] }
+            known[node.number] = isSettled ? Known(size: status.st_size, changed: changed, length: length) : nil
+        }
+        return length
+    }
+}
+
+extension Volume {
+    /// The attributes that programs see. The size is the length of the content, which the header claims.
+    func attributes(of node: Node, _ status: stat) -> fuse_attr {
+        fuse_attr(status, size: lengths.length(of: node, status))
+    }
+
+    /// The answer to a look-up.
+    func entry(_ node: Node, _ status: stat) -> fuse_entry_out {
+        node.told.store(Node.clock, ordering: .relaxed)
+        return fuse_entry_out(
+            nodeid: node.id, generation: 0, entry_valid: Node.patience, attr_valid: Node.patience, entry_valid_nsec: 0,
+            attr_valid_nsec: 0, attr: attributes(of: node, status))
+    }
+}
 
 extension Node {
     /// The time for which the kernel keeps attributes and names, in seconds.
     static let patience: UInt64 = 1
 
-    /// The attributes that programs see. The size is the length of the content, which the header claims.
-    func attributes() throws(Refusal) -> fuse_attr {
-        let status = try status()
-        return fuse_attr(status, size: isRegular ? contentLength(status) : UInt64(status.st_size))
-    }
+    /// The flag of fchownat(2) and utimensat(2) for the file that a descriptor names: AT_EMPTY_PATH.
+    static let itself: Int32 = 0x1000
 
-    /// A file that may not be read has the size that it has on the disk.
-    private func contentLength(_ status: stat) -> UInt64 {
-        let size = UInt64(max(0, status.st_size))
-        // A protected file has a whole page at least.
-        guard size >= 4096, case .protected(_, let length) = try? kind() else { return size }
-        return length
+    /// - Parameter times: The time of access and that of modification.
+    func setTimes(_ times: [timespec]) throws(Refusal) {
+        guard utimensat(descriptor.number, "", times, Self.itself) == 0 else { throw .ofSystem() }
     }
 
     /// The kind of a regular file, and the claims of its header.
@@ -27,16 +70,24 @@ extension Node {
         return try refusing { () throws(DataProtectionError) in try ProtectedFiles.kind(of: file.number, path) }
     }
 
+    /// `nil` for a file that may not be read.
+    fileprivate var claimedLength: UInt64? {
+        switch try? kind() {
+        case nil: nil
+        case .protected(_, let length): length
+        default: try? UInt64(status().st_size)
+        }
+    }
+
+    /// After a power cut the newest header may claim more content than there is. An open file has that looked through.
+    fileprivate var lengthOfOpen: UInt64? {
+        guard case .sealed(let handle, _) = try? content() else { return nil }
+        return try? handle.length
+    }
+
     /// The class that the header of a protected file claims. `nil` for every other file.
     var claimedProtection: FileProtection? {
         if case .protected(let protection, _) = try? kind() { protection } else { nil }
-    }
-
-    /// The answer to a look-up.
-    func entry() throws(Refusal) -> fuse_entry_out {
-        fuse_entry_out(
-            nodeid: id, generation: 0, entry_valid: Self.patience, attr_valid: Self.patience, entry_valid_nsec: 0,
-            attr_valid_nsec: 0, attr: try attributes())
     }
 }
 

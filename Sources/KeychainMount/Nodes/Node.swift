@@ -20,6 +20,15 @@ final class Node: Sendable {
     /// The content, while a program has the file open. Nothing waits while it has this lock.
     let use = Mutex(Use())
 
+    /// When the kernel was told of the attributes last, by ``clock``.
+    let told = Atomic(0)
+    /// In seconds since the start of the system.
+    static var clock: Int {
+        var now = timespec()
+        clock_gettime(CLOCK_MONOTONIC_COARSE, &now)
+        return now.tv_sec
+    }
+
     struct Place: Sendable {
         let directory: Node
         /// The name with a final zero.
@@ -32,6 +41,8 @@ final class Node: Sendable {
         var opens = 0
         /// Whether the kernel may have pages of the content.
         var mayHavePages = false
+        /// The content that the kernel's pages are of, as it was when a program opened the file last.
+        var mark: ProtectedFiles.ContentMark?
         /// Whether the content must leave the system's memory at a lock.
         var isGuarded = false
     }
@@ -44,8 +55,10 @@ final class Node: Sendable {
     }
 
     func noteName(_ name: UnsafePointer<CChar>, in directory: Node) {
-        let bytes = Array(UnsafeBufferPointer(start: name, count: strlen(name) + 1))
-        place.withLock { $0 = Place(directory: directory, name: bytes) }
+        place.withLock { place in
+            if let place, place.directory === directory, strcmp(place.name, name) == 0 { return }
+            place = Place(directory: directory, name: Array(UnsafeBufferPointer(start: name, count: strlen(name) + 1)))
+        }
     }
 
     /// A name that leads to it wherever it is. Links in it are followed by the kernel alone.

@@ -14,8 +14,17 @@ final class NodeTable: Sendable {
         var numbers: [FileNumber: UInt64] = [:]
         // Numbers are not used twice, so an answer that comes late never means another file.
         var next = UInt64(FUSE_ROOT_ID) + 1
+
+        mutating func foundAgain(_ number: FileNumber) -> Node? {
+            guard let id = numbers[number] else { return nil }
+            entries[id]?.lookups += 1
+            return entries[id]?.node
+        }
     }
     private let state: Mutex<State>
+    /// The number of nodes, which is asked for often.
+    private let counted = Atomic(1)
+    var count: Int { counted.load(ordering: .relaxed) }
     let root: Node
 
     init(root descriptor: OpenDescriptor) throws(Refusal) {
@@ -37,20 +46,22 @@ final class NodeTable: Sendable {
         state.withLock { state in state.numbers[number].flatMap { state.entries[$0]?.node } }
     }
 
+    /// The node of a file that the kernel knows already, and counts that it is told of it once more.
+    func foundAgain(_ number: FileNumber) -> Node? {
+        state.withLock { $0.foundAgain(number) }
+    }
+
     /// The node of a file, and counts that the kernel is told of it. Several names of one file are one node.
     ///
     /// - Parameter descriptor: The file, opened to be named. It is kept if the file is a new one.
     func found(_ descriptor: OpenDescriptor, _ status: stat) -> Node {
         state.withLock { state in
-            // A descriptor keeps the number of its file from being used for another one.
-            if let id = state.numbers[FileNumber(status)], let node = state.entries[id]?.node {
-                state.entries[id]?.lookups += 1
-                return node
-            }
+            if let node = state.foundAgain(FileNumber(status)) { return node }
             let node = Node(state.next, descriptor, status)
             state.next += 1
             state.entries[node.id] = Entry(node: node, lookups: 1)
             state.numbers[node.number] = node.id
+            counted.add(1, ordering: .relaxed)
             return node
         }
     }
@@ -66,6 +77,7 @@ final class NodeTable: Sendable {
             }
             state.entries[id] = nil
             state.numbers[entry.node.number] = nil
+            counted.subtract(1, ordering: .relaxed)
             return entry.node
         }
     }
@@ -76,6 +88,5 @@ final class NodeTable: Sendable {
         return ids.prefix(ids.count / 2).compactMap { id in state.withLock { $0.entries[id]?.node } }
     }
 
-    var count: Int { state.withLock { $0.entries.count } }
     var all: [Node] { state.withLock { $0.entries.values.map(\.node) } }
 }

@@ -9,27 +9,24 @@ internal import Synchronization
 
 extension Volume {
     func attributes(of node: Node, _ reply: inout Reply) throws(Refusal) {
-        try reply.add(
-            fuse_attr_out(attr_valid: Node.patience, attr_valid_nsec: 0, dummy: 0, attr: try node.attributes()))
+        let attributes = attributes(of: node, try node.status())
+        try reply.add(fuse_attr_out(attr_valid: Node.patience, attr_valid_nsec: 0, dummy: 0, attr: attributes))
     }
 
     func setAttributes(of node: Node, _ request: inout Request, _ reply: inout Reply) throws(Refusal) {
         let new = try request.take(fuse_setattr_in.self)
         func names(_ field: Int32) -> Bool { new.valid & UInt32(field) != 0 }
-        let descriptor = node.descriptor.number
         if names(FATTR_UID) || names(FATTR_GID) {
-            try Refusal.require(
-                ckeychain_fuse_set_owner(
-                    descriptor, names(FATTR_UID) ? new.uid : .max, names(FATTR_GID) ? new.gid : .max))
+            let (user, group) = (names(FATTR_UID) ? new.uid : .max, names(FATTR_GID) ? new.gid : .max)
+            guard fchownat(node.descriptor.number, "", user, group, Node.itself) == 0 else { throw .ofSystem() }
         }
         if names(FATTR_MODE) && chmod(node.path, new.mode & 0o7777) != 0 { throw .ofSystem() }
         if names(FATTR_SIZE) { try truncate(node, to: new.size, isOpen: names(FATTR_FH)) }
         if names(FATTR_ATIME) || names(FATTR_MTIME) {
-            let times = [
+            try node.setTimes([
                 Self.time(names(FATTR_ATIME), isNow: names(FATTR_ATIME_NOW), new.atime, new.atimensec),
                 Self.time(names(FATTR_MTIME), isNow: names(FATTR_MTIME_NOW), new.mtime, new.mtimensec),
-            ]
-            try Refusal.require(ckeychain_fuse_set_times(descriptor, times))
+            ])
         }
         try attributes(of: node, &reply)
     }
@@ -59,6 +56,8 @@ extension Volume {
     func getAttribute(of node: Node, _ request: inout Request, _ reply: inout Reply) throws(Refusal) {
         let size = Int(try request.take(fuse_getxattr_in.self).size)
         let name = try request.takeText()
+        // The kernel asks for it before it writes. There are no set-user-ID programs in a mount of a user's.
+        if strcmp(name, "security.capability") == 0 { throw Refusal(ENODATA) }
         if strcmp(name, Self.classAttribute) == 0 {
             guard let protection = try protection(of: node) else { throw Refusal(ENODATA) }
             try answer(Array(protection.name.utf8), size, &reply)
@@ -105,7 +104,7 @@ extension Volume {
         try requireOwn(name)
         try Refusal.require(
             ckeychain_fuse_set_attribute(
-                node.descriptor.number, name, value.baseAddress, value.count, Int32(bitPattern: flags)))
+                node.path, name, value.baseAddress, value.count, Int32(bitPattern: flags)))
     }
 
     func setProtection(_ protection: FileProtection, of node: Node) throws(Refusal) {

@@ -14,11 +14,16 @@ extension Volume {
         try reply.add(opened(node))
     }
 
-    /// Content of guarded classes goes past the system's memory, and shared mappings of it are refused. Other content is given up
-    /// with each opening, since another program may have changed it.
+    /// Content of guarded classes goes past the system's memory, and shared mappings of it are refused. The kernel
+    /// keeps its pages of other content if that is the same as at the opening before.
     private func opened(_ node: Node) -> fuse_open_out {
-        let isGuarded = node.use.withLock { $0.isGuarded }
-        return fuse_open_out(fh: 0, open_flags: isGuarded ? UInt32(FOPEN_DIRECT_IO) : 0, padding: 0)
+        let mark = try? node.content().mark
+        if mark?.isNewest == false { notices.attributes(of: node) }
+        let flags = node.use.withLock { use in
+            defer { use.mark = use.isGuarded ? nil : mark }
+            return use.isGuarded ? FOPEN_DIRECT_IO : mark != nil && use.mark == mark ? FOPEN_KEEP_CACHE : 0
+        }
+        return fuse_open_out(fh: 0, open_flags: UInt32(flags), padding: 0)
     }
 
     /// Makes a file of the class that its directory gives, and opens it.
@@ -32,21 +37,15 @@ extension Volume {
         } catch {
             guard error.number == EEXIST, flags & O_EXCL == 0 else { throw error }
         }
-        let node = try found(name, in: directory)
+        let (node, status) = try found(name, in: directory)
         do throws(Refusal) {
             if let made { node.open(made: made) } else { try node.open(flags, files) }
         } catch {
             nodes.forget(node.id, 1)
             throw error
         }
-        do throws(Refusal) {
-            try reply.add(try node.entry())
-            try reply.add(opened(node))
-        } catch {
-            node.release()
-            nodes.forget(node.id, 1)
-            throw error
-        }
+        try reply.add(entry(node, (try? node.status()) ?? status))
+        try reply.add(opened(node))
     }
 
     private func make(
@@ -84,6 +83,9 @@ extension Volume {
             })
     }
 
+    /// After so many bytes of a file that is written from its beginning to its end, the disk begins with them.
+    private static let syncedPart: UInt64 = 8 << 20
+
     func write(_ node: Node, _ request: inout Request, _ reply: inout Reply) throws(Refusal) {
         let arguments = try request.take(fuse_write_in.self)
         let bytes = try request.takeBytes(Int(arguments.size))
@@ -98,6 +100,7 @@ extension Volume {
             }
             // A program beside the mount has added to the file, and the kernel has the bytes at another place.
             if place != arguments.offset { notices.pages(of: node) }
+            if place ^ (place + UInt64(bytes.count)) >= Self.syncedPart { writer.beginSync() }
         }
         // The kernel asks for the sync itself only where it keeps content.
         let flags = Int32(bitPattern: arguments.flags)

@@ -5,32 +5,17 @@ internal import Synchronization
 
 // Lists of directories.
 
-/// The directories that programs have open, by the numbers that the kernel has for them.
-struct OpenDirectories {
-    private var descriptors: [UInt64: OpenDescriptor] = [:]
-    private var last: UInt64 = 0
-
-    mutating func add(_ descriptor: OpenDescriptor) -> UInt64 {
-        last += 1
-        descriptors[last] = descriptor
-        return last
-    }
-
-    func descriptor(_ number: UInt64) -> OpenDescriptor? { descriptors[number] }
-
-    mutating func remove(_ number: UInt64) -> OpenDescriptor? { descriptors.removeValue(forKey: number) }
-}
-
 extension Volume {
     func openDirectory(_ node: Node, _ reply: inout Reply) throws(Refusal) {
         let opened = try node.reopened(O_RDONLY | O_DIRECTORY)
-        let number = openDirectories.withLock { $0.add(opened) }
+        let number = UInt64(opened.number)
+        openDirectories.withLock { $0[number] = opened }
         try reply.add(fuse_open_out(fh: number, open_flags: 0, padding: 0))
     }
 
     func closeDirectory(_ request: inout Request) throws(Refusal) {
         let number = try request.take(fuse_release_in.self).fh
-        _ = openDirectories.withLock { $0.remove(number) }
+        _ = openDirectories.withLock { $0.removeValue(forKey: number) }
     }
 
     func syncDirectory(_ request: inout Request) throws(Refusal) {
@@ -39,7 +24,7 @@ extension Volume {
     }
 
     private func descriptor(_ number: UInt64) throws(Refusal) -> OpenDescriptor {
-        guard let found = openDirectories.withLock({ $0.descriptor(number) }) else { throw Refusal(EBADF) }
+        guard let found = openDirectories.withLock({ $0[number] }) else { throw Refusal(EBADF) }
         return found
     }
 
@@ -87,9 +72,11 @@ extension Volume {
         guard reply.payload + size <= most else { return false }
         if withAttributes {
             var head = fuse_entry_out()
-            // Without attributes the kernel asks for an entry that a program uses.
-            if !entry.isDots, nodes.count < Self.mostNodes, let node = try? found(entry.name, in: directory) {
-                if let known = try? node.entry() { head = known } else { nodes.forget(node.id, 1) }
+            // Without attributes the kernel asks for an entry that a program uses, or has them since a moment ago.
+            if !entry.isDots, nodes.count < Self.mostNodes, !isKnown(entry, in: directory),
+                let found = try? found(entry.name, in: directory)
+            {
+                head = self.entry(found.node, found.status)
             }
             try reply.add(head)
         }
@@ -100,6 +87,14 @@ extension Volume {
         try reply.add(UnsafeRawBufferPointer(start: entry.name, count: count))
         for _ in 0..<(size - headSize - 24 - count) { try reply.add(UInt8(0)) }
         return true
+    }
+}
+
+extension Volume {
+    fileprivate func isKnown(_ entry: DirectoryEntry, in directory: Node) -> Bool {
+        let number = FileNumber(device: directory.number.device, number: ino_t(entry.number))
+        guard let told = nodes.node(number)?.told.load(ordering: .relaxed) else { return false }
+        return told == Node.clock
     }
 }
 

@@ -9,12 +9,23 @@ internal import Synchronization
 
 extension Volume {
     /// The node that a name in a directory means, which the kernel is told of.
-    func found(_ name: UnsafePointer<CChar>, in directory: Node) throws(Refusal) -> Node {
-        let (descriptor, status) = try look(name, in: directory)
-        let node = nodes.found(descriptor, status)
+    func found(_ name: UnsafePointer<CChar>, in directory: Node) throws(Refusal) -> (node: Node, status: stat) {
+        var status = stat()
+        let flags = AT_SYMLINK_NOFOLLOW | 0x800  // AT_NO_AUTOMOUNT
+        guard fstatat(directory.descriptor.number, name, &status, flags) == 0 else { throw .ofSystem() }
+        // A node keeps the number of its file from being used for another one. A directory may be the root of another mount.
+        let known = status.st_mode & S_IFMT == S_IFDIR ? nil : nodes.foundAgain(FileNumber(status))
+        let node: Node
+        if let known {
+            node = known
+        } else {
+            let descriptor: OpenDescriptor
+            (descriptor, status) = try look(name, in: directory)
+            node = nodes.found(descriptor, status)
+        }
         node.noteName(name, in: directory)
         makeRoom()
-        return node
+        return (node, status)
     }
 
     private func look(
@@ -36,15 +47,10 @@ extension Volume {
         return nodes.node(FileNumber(status)) ?? Node(0, descriptor, status)
     }
 
-    /// Answers with the node of a name. If that fails, the kernel is not told of it.
+    /// Answers with the node of a name.
     func answerEntry(_ name: UnsafePointer<CChar>, in directory: Node, _ reply: inout Reply) throws(Refusal) {
-        let node = try found(name, in: directory)
-        do throws(Refusal) {
-            try reply.add(try node.entry())
-        } catch {
-            nodes.forget(node.id, 1)
-            throw error
-        }
+        let (node, status) = try found(name, in: directory)
+        try reply.add(entry(node, status))
     }
 
     func lookUp(in directory: Node, _ request: inout Request, _ reply: inout Reply) throws(Refusal) {
@@ -60,11 +66,9 @@ extension Volume {
     }
 
     func readLink(_ node: Node, _ reply: inout Reply) throws(Refusal) {
-        var count = 0
-        let room = reply.room
-        try Refusal.require(
-            ckeychain_fuse_read_link(
-                node.descriptor.number, room.baseAddress!.assumingMemoryBound(to: CChar.self), Int(PATH_MAX), &count))
+        let room = reply.room.assumingMemoryBound(to: CChar.self)
+        let count = readlinkat(node.descriptor.number, "", room.baseAddress!, Int(PATH_MAX))
+        guard count >= 0 else { throw .ofSystem() }
         reply.add(count)
     }
 
@@ -129,7 +133,9 @@ extension Volume {
     func link(in directory: Node, _ request: inout Request, _ reply: inout Reply) throws(Refusal) {
         let node = try nodes.node(try request.take(fuse_link_in.self).oldnodeid)
         let name = try request.takeName()
-        try Refusal.require(ckeychain_fuse_link(node.descriptor.number, directory.descriptor.number, name))
+        guard linkat(AT_FDCWD, node.path, directory.descriptor.number, name, AT_SYMLINK_FOLLOW) == 0 else {
+            throw .ofSystem()
+        }
         try answerEntry(name, in: directory, &reply)
     }
 }

@@ -7,12 +7,14 @@ internal import Synchronization
 /// A mounted directory: an answer to each request of the kernel.
 final class Volume: Sendable {
     let nodes: NodeTable
+    let lengths = KnownLengths()
     let files: ProtectedFiles
     let notices: Notices
     /// Whether the kernel is being asked to forget files.
     let isMakingRoom = Atomic(false)
     let mostNodesNow = Atomic(mostNodes)
-    let openDirectories = Mutex(OpenDirectories())
+    /// The directories that programs have open, by the numbers of their descriptors.
+    let openDirectories = Mutex<[UInt64: OpenDescriptor]>([:])
     let calls = CallCounts()
     /// Whether the keychain was locked when that was last told.
     let isLocked: Atomic<Bool>
@@ -113,8 +115,6 @@ final class CallCounts: Sendable {
 
 extension fuse_opcode {
     init(_ number: UInt32) { self.init(rawValue: number) }
-}
 
-extension fuse_opcode {
     static func ~= (pattern: fuse_opcode, value: fuse_opcode) -> Bool { pattern.rawValue == value.rawValue }
 }

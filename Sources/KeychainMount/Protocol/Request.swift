@@ -18,9 +18,7 @@ struct Request {
 
     /// Takes a structure of `<linux/fuse.h>`.
     mutating func take<T: BitwiseCopyable>(_: T.Type = T.self) throws(Refusal) -> T {
-        guard rest.count >= MemoryLayout<T>.size else { throw Refusal(EINVAL) }
-        defer { rest = UnsafeRawBufferPointer(rebasing: rest[MemoryLayout<T>.size...]) }
-        return rest.loadUnaligned(as: T.self)
+        try takeBytes(MemoryLayout<T>.size).loadUnaligned(as: T.self)
     }
 
     /// Takes text that ends with a zero, and points into the request.

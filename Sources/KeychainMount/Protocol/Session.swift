@@ -15,9 +15,17 @@ final class Session: Sendable {
 
     private let device: Device
     private let volume: Volume
+    /// Requests that wait for no other program.
+    private static let quick = [
+        FUSE_LOOKUP, FUSE_FORGET, FUSE_BATCH_FORGET, FUSE_GETATTR, FUSE_READDIR, FUSE_READDIRPLUS, FUSE_OPENDIR,
+        FUSE_RELEASEDIR, FUSE_GETXATTR, FUSE_RELEASE, FUSE_READLINK,
+    ].map(\.rawValue)
+    /// While so many threads answer quick requests, no thread is added: it would only keep others from the processors.
+    private static let mostQuick = 4
     private struct Threads {
         var all = 0
         var waiting = 0
+        var quick = 0
     }
     private let threads = Mutex(Threads())
     private let end = Condition()
@@ -94,22 +102,30 @@ final class Session: Sendable {
     private func answerAll() {
         ckeychain_limit_lock_waits(Self.longestLockWait)
         let memory = Memory()
+        var isQuick = false
         while true {
-            threads.withLock { $0.waiting += 1 }
+            threads.withLock { threads in
+                threads.waiting += 1
+                if isQuick { threads.quick -= 1 }
+            }
             let received = device.receive(into: memory.request)
+            let bytes = UnsafeRawBufferPointer(rebasing: memory.request[..<(received ?? 0)])
+            let request = Request(bytes)
+            isQuick = request.map { Self.quick.contains($0.header.opcode) } ?? false
             let mustStart = threads.withLock { threads in
                 threads.waiting -= 1
-                return threads.waiting == 0 && threads.all < Self.mostThreads
+                if isQuick { threads.quick += 1 }
+                return threads.waiting == 0 && threads.quick < Self.mostQuick && threads.all < Self.mostThreads
             }
-            guard let received else { return }
+            guard received != nil else { return }
             // If the user may have no more threads, those that there are do the work.
             if mustStart { try? startThread() }
-            answer(UnsafeRawBufferPointer(rebasing: memory.request[..<received]), memory)
+            if let request { answer(request, bytes, memory) }
         }
     }
 
-    private func answer(_ bytes: UnsafeRawBufferPointer, _ memory: Memory) {
-        guard var request = Request(bytes) else { return }
+    private func answer(_ request: Request, _ bytes: UnsafeRawBufferPointer, _ memory: Memory) {
+        var request = request
         var reply = Reply(in: memory.reply)
         var refusal: Refusal?
         var isAwaited = true
