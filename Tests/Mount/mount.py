@@ -1,7 +1,8 @@
 """What programs find in a mount of protected files, and what a lock leaves of it.
 
     mount.py PROGRAMS [WORD]...        PROGRAMS has keychainctl and keychain-mount; with WORDs only checks that have them
-    mount.py PROGRAMS --kills ROUNDS   kills.py
+    mount.py PROGRAMS --kills ROUNDS   kills.py, also with --cuts
+    mount.py PROGRAMS --builds         programs.py
     mount.py PROGRAMS --speed          speed.py
 
 It prints a line for each check and ends with 1 if one failed. Scripts/check-mount has made what it needs.
@@ -29,48 +30,16 @@ import time
 import traceback
 
 import kills
+import memory
+import programs
+import room
 import speed
-from world import (CLASSES, PASSCODE, USER, Child, Failure, World, memory_has, refused, require, same, until)
+import table
+from checks import CACHED, CHECKS, GUARDED, check, fails, read, write
+from world import (CLASSES, LIBC, PASSCODE, USER, Child, Failure, World, call, memory_has, refused, require, same, until)
 
-LIBC = ctypes.CDLL(None, use_errno=True)
-CHECKS = []
-GUARDED = ("A", "B", "E")
-CACHED = ("C", "D")
-
-
-def check(name, *arguments):
-    """With arguments the check is made once for each of them."""
-    def add(work):
-        for argument in arguments or (None,):
-            CHECKS.append((name if argument is None else f"{name} ({argument})", work, argument))
-        return work
-    return add
-
-
-def write(path, content):
-    with open(path, "wb") as file:
-        file.write(content)
-
-
-def read(path):
-    with open(path, "rb") as file:
-        return file.read()
-
-
-def fails(number, work):
-    try:
-        work()
-        return False
-    except OSError as error:
-        return error.errno == number
-
-
-def call(function, *words):
-    result = function(*words)
-    if result < 0:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-    return result
-
+# So many worlds make the checks that need no daemon.
+LANES = 2
 
 # ---- One set of files
 
@@ -239,91 +208,6 @@ def attribute(world, _):
         write(directory / "sub/file", b"new")
         same(os.getxattr(directory / "sub/file", "user.keychain.class").decode(), CLASSES["C"])
         same(read(path), b"content")
-    world.child(work)
-
-
-# ---- Programs
-
-
-@check("trees are copied, compared and moved", *CLASSES)
-def trees(world, name):
-    world.run("cp", "-a", "/usr/share/perl5/Dpkg", f"mount/{name}/copied")
-    world.run("diff", "-r", "/usr/share/perl5/Dpkg", f"mount/{name}/copied")
-    world.run("rsync", "-a", "/usr/share/perl5/Dpkg/", f"mount/{name}/synced/")
-    found = world.run("rsync", "-aci", "--dry-run", "/usr/share/perl5/Dpkg/", f"mount/{name}/synced/").stdout
-    # This user cannot give files to root.
-    same([line for line in found.splitlines() if line[1:3] != "d." and "c" in line[:3]], [])
-    world.run("tar", "cf", f"mount/{name}/tar", "-C", f"mount/{name}", "copied")
-    world.run("tar", "df", f"mount/{name}/tar", "-C", f"mount/{name}")
-    world.run("mv", f"mount/{name}/copied", f"mount/{name}/moved")
-    world.run("rm", "-r", f"mount/{name}/moved", f"mount/{name}/synced", f"mount/{name}/tar")
-
-
-@check("git commits, clones and checks", *CLASSES)
-def git(world, name):
-    world.run("sh", "-ec", """
-        export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a
-        git init -q -b main origin && cd origin
-        for n in $(seq 200); do echo "$n" > "$n"; done
-        git add . && git commit -qm first && git rm -q 7 && git commit -qm second && git gc -q
-        cd .. && git clone -q origin clone && git -C clone fsck --full --strict
-        [ -z "$(git -C clone status --porcelain)" ] && [ "$(git -C clone rev-list --count HEAD)" = 2 ]
-        rm -rf origin clone""", cwd=world.mount / name)
-
-
-@check("editors save: over the file, beside it, with a backup", *CLASSES)
-def editors(world, name):
-    world.run("sh", "-ec", """
-        printf 'one\\ntwo\\n' > text
-        sed -i s/one/three/ text
-        perl -pi.bak -e s/two/four/ text
-        [ "$(cat text)" = "$(printf 'three\\nfour')" ] && [ "$(cat text.bak)" = "$(printf 'three\\ntwo')" ]
-        cp --backup text.bak text && [ -e text~ ]""", cwd=world.mount / name)
-
-
-@check("SQLite in rollback mode", *CLASSES)
-def rollback(world, name):
-    def work():
-        for mode in ("delete", "truncate", "persist"):
-            base = sqlite3.connect(world.mount / name / f"{mode}.db", isolation_level=None)
-            same(base.execute(f"pragma journal_mode={mode}").fetchone(), (mode,))
-            base.execute("create table t(a)")
-            base.executemany("insert into t values(?)", [(os.urandom(200),) for _ in range(20)])
-            other = sqlite3.connect(world.mount / name / f"{mode}.db", isolation_level=None, timeout=0)
-            base.execute("begin exclusive")
-            try:
-                other.execute("insert into t values(1)")
-                raise Failure("a second writer is not kept out")
-            except sqlite3.OperationalError as error:
-                require("locked" in str(error), error)
-            base.execute("rollback")
-            other.execute("insert into t values(1)")
-            same(base.execute("select count(*) from t").fetchone(), (21,))
-            same(base.execute("pragma integrity_check").fetchone(), ("ok",))
-    world.child(work)
-
-
-@check("SQLite with a write-ahead log: works where mappings may be shared, and is refused cleanly elsewhere", *CLASSES)
-def wal(world, name):
-    def work():
-        path = world.mount / name / "wal.db"
-        base = sqlite3.connect(path, isolation_level=None)
-        if name in GUARDED:
-            base.execute("create table t(a)")
-            try:
-                base.execute("pragma journal_mode=wal")
-                base.execute("insert into t values(1)")
-                raise Failure("a write-ahead log works without shared mappings")
-            except sqlite3.OperationalError:
-                pass
-            base.close()
-            base = sqlite3.connect(path, isolation_level=None)
-            base.execute("pragma locking_mode=exclusive")
-        same(base.execute("pragma journal_mode=wal").fetchone(), ("wal",))
-        base.execute("create table if not exists t(a)")
-        base.executemany("insert into t values(?)", [(one,) for one in range(50)])
-        same(base.execute("select count(*) from t").fetchone(), (50,))
-        same(base.execute("pragma integrity_check").fetchone(), ("ok",))
     world.child(work)
 
 
@@ -569,32 +453,15 @@ def inactive(world, _):
         world.unlock()
 
 
-@check("after a lock the mount's process has no plaintext of guarded files")
-def memory(world, _):
-    markers = {name: os.urandom(24) for name in CLASSES}
-    def work():
-        for name, marker in markers.items():
-            write(world.mount / name / "marked", marker * 40_000)
-            same(read(world.mount / name / "marked"), marker * 40_000)
-    world.child(work)
-    pid = world.process()
-    try:
-        # The control is the name of the mount point, which this process has in its memory.
-        require(memory_has(pid, str(world.mount).encode()), "the search finds nothing at all")
-        world.lock()
-        for name in CLASSES:
-            require(not memory_has(pid, markers[name]), "plaintext of", name)
-    finally:
-        world.unlock()
-
-
 @check("a lock comes while files are written, with an announcement and without one")
 def lock_under_load(world, _):
-    stop, noted = world.root / "home/stop", world.root / "home/refused"
-    stop.unlink(missing_ok=True)
+    begun, stop, noted = (world.root / f"home/{word}" for word in ("begun", "stop", "refused"))
+    for path in (begun, stop):
+        path.unlink(missing_ok=True)
     def work():
         size = 0
         with open(world.mount / "A/busy", "wb", 0) as busy, open(world.mount / "C/busy", "wb", 0) as other:
+            begun.touch()
             while not stop.exists():
                 try:
                     size += busy.write(b"x" * (1 << 20))
@@ -605,6 +472,7 @@ def lock_under_load(world, _):
         return size
     child = Child(world, work)
     try:
+        until(begun.exists, "the files do not open")
         for words in ((), ("--now",), ()):
             world.lock(*words)
             until(noted.exists, "no write is refused")
@@ -620,7 +488,7 @@ def lock_under_load(world, _):
     world.child(look)
 
 
-OF_THE_LOCK = (pages, refusals, memory, lock_under_load, ciphertext)
+OF_THE_LOCK = (pages, refusals, memory.plaintext_after_lock, memory.keys_after_lock, table.table, lock_under_load, ciphertext)
 
 
 # ---- POSIX
@@ -900,37 +768,6 @@ def crowd(world, _):
     world.command("file", "fsck", "--recursive", world.below / "A", check=True)
 
 
-@check("a full disk refuses, loses nothing, and is used again after something is removed")
-def full(world, _):
-    small = world.root / "small"
-    for path in (small, world.root / "point"):
-        path.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size=4m,mode=700,uid={USER},gid={USER}", "none", small], check=True)
-    point = world.root / "point"
-    os.chown(point, USER, USER)
-    world.command("file", "mount", small, point)
-    try:
-        def work():
-            write(point / "kept", b"kept" * 10_000)
-            def fill():
-                with open(point / "filler", "wb", 0) as file:
-                    while True:
-                        file.write(b"x" * 65536)
-            refused(errno.ENOSPC, fill)
-            same(read(point / "kept"), b"kept" * 10_000)
-            same(set(read(point / "filler")), {ord("x")})
-            refused(errno.ENOSPC, lambda: write(point / "more", b"y" * (1 << 20)))
-            os.unlink(point / "filler")
-            # The kernel says a moment later that it has forgotten the file.
-            until(lambda: not fails(errno.ENOSPC, lambda: write(point / "again", b"z" * (1 << 20))), "the space is not back")
-            same(read(point / "again"), b"z" * (1 << 20))
-            same(read(point / "kept"), b"kept" * 10_000)
-        world.child(work)
-    finally:
-        world.command("file", "unmount", point)
-        until(lambda: subprocess.run(["umount", small], capture_output=True).returncode == 0)
-
-
 # ---- The mount itself
 
 
@@ -1064,28 +901,6 @@ def fair(world, _):
             child.result()
 
 
-@check("more files than the process may have descriptors")
-def many(world, _):
-    below, point = world.root / "numerous", world.root / "numerous-point"
-    for path in (below, point):
-        path.mkdir()
-        os.chown(path, USER, USER)
-    world.run("sh", "-c", 'ulimit -n 400 && exec "$0" "$@"', world.programs / "keychainctl", "file", "mount", below, point)
-    try:
-        def work():
-            for number in range(1_500):
-                write(point / "new", b"%d" % number)
-                os.rename(point / "new", point / str(number))
-            # Files of the first ones may be opened again at any time, as the kernel forgets others.
-            for _ in range(2):
-                subprocess.run(["ls", "-l", point], check=True, stdout=subprocess.DEVNULL)
-                for number in range(0, 1_500, 7):
-                    same(read(point / str(number)), b"%d" % number)
-        world.child(work)
-    finally:
-        world.command("file", "unmount", point)
-
-
 @check("a sync through a descriptor for reading forces what another one has written", *CLASSES)
 def sync_by_reader(world, name):
     path = world.mount / name / "synced"
@@ -1152,29 +967,57 @@ def program(world, _):
 
 
 def main():
-    programs, words = sys.argv[1], sys.argv[2:]
+    built, words = sys.argv[1], sys.argv[2:]
+    option = words.pop(0) if words and words[0].startswith("--") else None
     with tempfile.TemporaryDirectory(prefix="keychain-mount-") as directory:
         os.chmod(directory, 0o755)
-        if words[:1] == ["--kills"]:
-            return kills.main(directory, programs, int(words[1]))
-        if words[:1] == ["--speed"]:
-            return speed.main(directory, programs, words[1:])
+        if option in ("--kills", "--cuts"):
+            return kills.main(directory, built, words[0], option == "--cuts")
+        if option == "--speed":
+            return speed.main(directory, built, words)
         # What depends on the keychain's host is tried with a daemon too.
         again = [(f"{name}, with a daemon", work, argument) for name, work, argument in CHECKS if work in OF_THE_LOCK]
-        outcomes = []
-        for checks, has_daemon in ((CHECKS, False), (again, True)):
-            chosen = [one for one in checks if not words or any(word in one[0] for word in words)]
-            if not chosen:
-                continue
-            root = pathlib.Path(directory, "daemon" if has_daemon else "embedded")
-            root.mkdir()
-            world = World(root, programs, has_daemon).begin().classes()
-            try:
-                outcomes += [outcome(world, *one) for one in chosen]
-            finally:
+        lists = (programs.BUILDS, []) if option == "--builds" else (CHECKS, again)
+        chosen, again = ([one for one in checks if not words or any(word in one[0] for word in words)] for checks in lists)
+        # Most checks wait for something, so there are several worlds.
+        lanes = [Lane(chosen, pathlib.Path(directory, f"embedded{number}"), built) for number in range(LANES)]
+        lanes.append(Lane(again, pathlib.Path(directory, "daemon"), built, has_daemon=True))
+        passed = sum(lane.passed() for lane in lanes)
+        print(f"{passed} of {len(chosen + again)} checks passed")
+        return 0 if passed == len(chosen + again) > 0 else 1
+
+
+class Lane:
+    """A child with a world of its own, which makes those checks that no other lane with the same list has taken."""
+
+    queues = {}
+
+    def __init__(self, checks, root, programs, has_daemon=False):
+        if id(checks) not in self.queues:
+            ends = self.queues[id(checks)] = os.pipe()
+            os.write(ends[1], bytes(range(len(checks))))
+            os.close(ends[1])
+        self.end, other = os.pipe()
+        sys.stdout.flush()
+        if os.fork():
+            return os.close(other)
+        try:
+            queue, world = self.queues[id(checks)][0], None
+            while index := os.read(queue, 1):
+                if not world:
+                    root.mkdir()
+                    world = World(root, programs, has_daemon).begin().classes()
+                os.write(other, b"+" if outcome(world, *checks[index[0]]) else b"-")
+            if world:
                 world.end()
-        print(f"{outcomes.count(True)} of {len(outcomes)} checks passed")
-        return 0 if outcomes and all(outcomes) else 1
+        except BaseException:
+            print(f"FAILED  {root.name}: {traceback.format_exc()}", flush=True)
+        finally:
+            os._exit(0)
+
+    def passed(self):
+        with os.fdopen(self.end, "rb") as file:
+            return file.read().count(b"+")
 
 
 def outcome(world, name, work, argument):

@@ -23,6 +23,9 @@ CLASSES = {"A": "complete", "B": "complete-unless-open", "E": "complete-when-use
 LONGEST = 300
 
 
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+
 class Failure(Exception):
     """Something is not as it has to be."""
 
@@ -45,6 +48,24 @@ def refused(number, work, *words):
     raise Failure(" ".join(map(str, words)) + f" succeeded: {result!r}")
 
 
+def call(function, *words):
+    """Calls a function of the C library, which gives -1 if it fails."""
+    result = function(*words)
+    if result < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return result
+
+
+class Descriptor:
+    """A descriptor that only names a file, and is closed when nothing has it any more."""
+
+    def __init__(self, path):
+        self.number = os.open(path, os.O_PATH | os.O_NOFOLLOW)
+
+    def __del__(self):
+        os.close(self.number)
+
+
 class World:
     """In the directory of the world: home (HOME), below (the protected files), mount (the mount point)."""
 
@@ -53,29 +74,40 @@ class World:
         self.programs = pathlib.Path(programs)
         self.below, self.mount = self.root / "below", self.root / "mount"
         self.store, self.daemon = self.root / "home", None
+        # Variables of the mount's process alone.
+        self.of_mount = {}
         for path in (self.below, self.mount, self.store):
             path.mkdir()
             os.chown(path, USER, USER)
         os.chmod(self.root, 0o755)
         self.environment = {"PATH": f"{programs}:/usr/bin:/bin", "HOME": str(self.store), "LANG": "C.UTF-8"}
         if has_daemon:
-            socket, store = self.root / "home/socket", self.root / "home/store"
-            self.environment["KEYCHAIN_HOST"] = f"unix:{socket}"
-            self.daemon = subprocess.Popen([self.programs / "keychaind", "--user", "--socket", socket, "--store", store,
-                                            "--device-key", self.root / "home/device", "--log-level", "error"],
-                                           env=self.environment, user=USER, group=USER, extra_groups=[])
-            until(socket.exists, "the daemon does not begin")
+            self.begin_daemon()
         self.command("passcode", "set", words=f"{PASSCODE}\n{PASSCODE}\n")
-
         self.store_id = json.loads(self.command("status", "--json").stdout)["storeID"].lower()
         require('"unlocked"' in self.command("status", "--json").stdout, "the keyring of the user takes no keys")
+
+    def begin_daemon(self):
+        socket, store = self.root / "home/socket", self.root / "home/store"
+        self.environment["KEYCHAIN_HOST"] = f"unix:{socket}"
+        self.daemon = subprocess.Popen([self.programs / "keychaind", "--user", "--socket", socket, "--store", store,
+                                        "--device-key", self.root / "home/device", "--log-level", "error"],
+                                       env=self.environment, user=USER, group=USER, extra_groups=[])
+        until(socket.exists, "the daemon does not begin")
+
+    @property
+    def key_files(self):
+        """The directory of the keychain's store, and the device key."""
+        store, device = ("store", "device") if self.daemon else (".local/share/keychain", ".local/state/keychain")
+        return self.store / store, self.store / device / "device-key"
 
     # The user's programs
 
     def run(self, *words, text="", check=True, **options):
         # The directory is entered by the user, since root may not.
         words = ["sh", "-c", 'cd "$0" && exec "$@"', options.pop("cwd", self.root), *words]
-        result = subprocess.run([str(word) for word in words], input=text, text=True, env=self.environment, user=USER,
+        environment = {**self.environment, **options.pop("environment", {})}
+        result = subprocess.run([str(word) for word in words], input=text, text=True, env=environment, user=USER,
                                 group=USER, extra_groups=[], cwd="/", capture_output=True, timeout=LONGEST, **options)
         if check:
             require(result.returncode == 0, *words, "ended with", result.returncode, result.stderr[-2000:])
@@ -97,7 +129,7 @@ class World:
     # The mount
 
     def begin(self):
-        self.command("file", "mount", self.below, self.mount)
+        self.command("file", "mount", self.below, self.mount, environment=self.of_mount)
         return self
 
     def process(self):
@@ -120,6 +152,13 @@ class World:
             self.daemon.terminate()
             self.daemon.wait()
         self.child(lambda: revoke(self.store_id))
+
+    def restart(self):
+        """As after a restart of the system: no process has run on, and no key is in memory."""
+        self.end()
+        if self.daemon:
+            self.begin_daemon()
+        self.begin()
 
     def await_end(self):
         """Waits until the process of the mount has ended."""
@@ -144,9 +183,9 @@ class World:
 
 
 class Child:
-    """A child that is the user, and does some work."""
+    """A child that is the user, unless it is to be root, and does some work."""
 
-    def __init__(self, world, work):
+    def __init__(self, world, work, is_user=True):
         self.end, other = os.pipe()
         sys.stdout.flush()
         self.pid = os.fork()
@@ -156,7 +195,7 @@ class Child:
         os.close(self.end)
         try:
             signal.alarm(LONGEST)
-            if os.getuid() == 0:
+            if is_user and os.getuid() == 0:
                 os.setgroups([])
                 os.setgid(USER)
                 os.setuid(USER)
@@ -189,14 +228,13 @@ class Child:
 def revoke(store):
     """Takes the keys of a store from the keyring of this user, who may have few."""
     keyctl = {"x86_64": 250, "aarch64": 219}[os.uname().machine]
-    libc = ctypes.CDLL(None, use_errno=True)
     ring, most = -4, 1 << 16  # KEY_SPEC_USER_KEYRING
     serials = (ctypes.c_int32 * most)()
-    count = libc.syscall(keyctl, 11, ring, serials, ctypes.c_size_t(4 * most), 0)  # KEYCTL_READ
+    count = LIBC.syscall(keyctl, 11, ring, serials, ctypes.c_size_t(4 * most), 0)  # KEYCTL_READ
     for serial in serials[:max(0, count) // 4]:
         text = ctypes.create_string_buffer(4096)
-        if libc.syscall(keyctl, 6, serial, text, ctypes.c_size_t(4096), 0) > 0 and store.encode() in text.value:  # DESCRIBE
-            libc.syscall(keyctl, 9, serial, ring, 0, 0)  # UNLINK
+        if LIBC.syscall(keyctl, 6, serial, text, ctypes.c_size_t(4096), 0) > 0 and store.encode() in text.value:  # DESCRIBE
+            LIBC.syscall(keyctl, 9, serial, ring, 0, 0)  # UNLINK
 
 
 def until(condition, *words):
@@ -208,14 +246,27 @@ def until(condition, *words):
 
 def memory_has(pid, marker):
     """Whether a process has bytes anywhere in its memory."""
+    return any(marker in piece for piece in memory_of(pid, "r", len(marker)))
+
+
+def found_in(pid, needles):
+    """Those of the named keys that a process has anywhere in memory that it can write. A half of a key counts as the key."""
+    found = set()
+    for piece in memory_of(pid, "rw", 32):
+        # Most of it is zeros.
+        piece = piece.replace(bytes(4096), b"")
+        found |= {name for name, key in needles.items() if name not in found and (key[:16] in piece or key[16:] in piece)}
+    return found
+
+
+def memory_of(pid, rights, overlap):
+    """The memory of a process that it has these rights to, in pieces that overlap."""
     with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", 0) as memory:
         for line in maps:
-            place, rights = line.split()[:2]
-            if "r" not in rights or "[v" in line:
+            place, present = line.split()[:2]
+            if not present.startswith(rights) or "[v" in line:
                 continue
             start, end = (int(part, 16) for part in place.split("-"))
             with contextlib.suppress(OSError, ValueError, OverflowError):
                 for offset in range(start, end, 16 << 20):
-                    if marker in os.pread(memory.fileno(), min(end - offset, (16 << 20) + len(marker)), offset):
-                        return True
-    return False
+                    yield os.pread(memory.fileno(), min(end - offset, (16 << 20) + overlap), offset)

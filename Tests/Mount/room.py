@@ -1,0 +1,110 @@
+"""Where something is used up: the disk, a quota, the descriptors of the process."""
+
+import errno
+import os
+import subprocess
+
+from checks import check, fails, read, write
+from world import USER, refused, require, same, until
+
+
+LIMIT = 4 << 20
+
+
+def full_disk(world, path):
+    """Makes a small file system there; the error of a call that finds no room."""
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={LIMIT},mode=700,uid={USER},gid={USER}", "none", path], check=True)
+    return errno.ENOSPC
+
+
+def quota(world, path):
+    """Makes a file system there of which only a part may be used."""
+    image = world.root / "image"
+    with open(image, "wb") as file:
+        file.truncate(256 << 20)
+    for words in (["mkfs.btrfs", "-q", image], ["mount", "-o", "loop", image, path], ["btrfs", "quota", "enable", path],
+                  ["btrfs", "qgroup", "limit", str(LIMIT), path]):
+        subprocess.run(words, check=True)
+    os.chown(path, USER, USER)
+    return errno.EDQUOT
+
+
+@check("where there is no room a call is refused, nothing is lost, and the room is used again after something is removed",
+       full_disk, quota)
+def full(world, make):
+    below, point = (world.root / f"{make.__name__}-{word}" for word in ("below", "point"))
+    for path in (below, point):
+        path.mkdir()
+    number = make(world, below)
+    os.chown(point, USER, USER)
+    world.command("file", "mount", below, point)
+    try:
+        def work():
+            write(point / "kept", b"kept" * 10_000)
+            def fill():
+                with open(point / "filler", "wb", 0) as file:
+                    while True:
+                        file.write(b"x" * 65536)
+            refused(number, fill)
+            same(read(point / "kept"), b"kept" * 10_000)
+            same(set(read(point / "filler")), {ord("x")})
+            refused(number, lambda: write(point / "more", b"y" * (1 << 20)))
+            os.unlink(point / "filler")
+            # The kernel says a moment later that it has forgotten the file.
+            until(lambda: not fails(number, lambda: write(point / "again", b"z" * (1 << 20))), "the space is not back")
+            same(read(point / "again"), b"z" * (1 << 20))
+            same(read(point / "kept"), b"kept" * 10_000)
+        world.child(work)
+    finally:
+        world.command("file", "unmount", point)
+        until(lambda: subprocess.run(["umount", below], capture_output=True).returncode == 0)
+
+
+@check("more files than the process may have descriptors")
+def many(world, _):
+    below, point = world.root / "numerous", world.root / "numerous-point"
+    for path in (below, point):
+        path.mkdir()
+        os.chown(path, USER, USER)
+    world.run("sh", "-c", 'ulimit -n 400 && exec "$0" "$@"', world.programs / "keychainctl", "file", "mount", below, point)
+    try:
+        def work():
+            for number in range(1_500):
+                write(point / "new", b"%d" % number)
+                os.rename(point / "new", point / str(number))
+            # Files of the first ones may be opened again at any time, as the kernel forgets others.
+            for _ in range(2):
+                subprocess.run(["ls", "-l", point], check=True, stdout=subprocess.DEVNULL)
+                for number in range(0, 1_500, 7):
+                    same(read(point / str(number)), b"%d" % number)
+        world.child(work)
+    finally:
+        world.command("file", "unmount", point)
+
+
+@check("more directories than the process may have descriptors: a call is refused, until some are removed")
+def directories(world, _):
+    below, point = world.root / "deep", world.root / "deep-point"
+    for path in (below, point):
+        path.mkdir()
+        os.chown(path, USER, USER)
+    world.run("sh", "-c", 'ulimit -n 400 && exec "$0" "$@"', world.programs / "keychainctl", "file", "mount", below, point)
+    try:
+        def work():
+            write(point / "kept", b"kept")
+            made = []
+            def make():
+                while True:
+                    path = point / str(len(made))
+                    path.mkdir()
+                    made.append(path)
+            refused(errno.EMFILE, make)
+            for path in made[-50:]:
+                path.rmdir()
+            same(read(point / "kept"), b"kept")
+            write(point / "new", b"new")
+            same(read(point / "new"), b"new")
+            return len(made)
+        require(world.child(work) > 200, "few directories are too many")
+    finally:
+        world.command("file", "unmount", point)
