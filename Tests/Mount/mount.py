@@ -29,6 +29,7 @@ import tempfile
 import time
 import traceback
 
+import caches  # noqa: F401, it adds checks
 import kills
 import memory
 import programs
