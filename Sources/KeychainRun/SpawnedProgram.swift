@@ -1,6 +1,6 @@
 internal import CKeychainLinux
 internal import Glibc
-internal import KeychainModel
+internal import KeychainSystem
 
 /// Another program that this one has started and waits for.
 package final class SpawnedProgram {
@@ -19,7 +19,7 @@ package final class SpawnedProgram {
     ) throws(ProgramFailure) {
         var pid: pid_t = 0
         var process: Int32 = -1
-        var failure = Self.spawn(path, arguments, variables, descriptors, isApart, &pid)
+        var failure = ProgramStart.spawn(path, arguments, variables, descriptors, isApart: isApart, &pid)
         if failure == 0 {
             failure = ckeychain_open_process(pid, &process)
             if failure != 0 {
@@ -35,42 +35,6 @@ package final class SpawnedProgram {
     }
 
     deinit { close(process) }
-
-    private static func spawn(
-        _ path: String, _ arguments: [String], _ variables: [String: String]?,
-        _ descriptors: (input: Int32, output: Int32, error: Int32), _ isApart: Bool, _ pid: inout pid_t
-    ) -> Int32 {
-        // Copies under spare numbers, so that no descriptor is overwritten before the program has it.
-        let spare = [descriptors.input, descriptors.output, descriptors.error].map { fcntl($0, F_DUPFD_CLOEXEC, 10) }
-        defer { for descriptor in spare where descriptor >= 0 { close(descriptor) } }
-        guard spare.allSatisfy({ $0 >= 0 }) else { return errno }
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        for (number, descriptor) in spare.enumerated() {
-            posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(number))
-        }
-        ckeychain_add_close_from(&actions, STDERR_FILENO + 1)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        posix_spawnattr_setsigmask(&attributes, &signals)
-        sigfillset(&signals)
-        posix_spawnattr_setsigdefault(&attributes, &signals)
-        let newSession = 0x80  // POSIX_SPAWN_SETSID, which Glibc's module hides
-        // The program gets no rights that the kernel gave to this one by its file.
-        let flags =
-            Int(POSIX_SPAWN_SETSIGMASK) | Int(POSIX_SPAWN_SETSIGDEF) | Int(POSIX_SPAWN_RESETIDS)
-            | (isApart ? newSession : 0)
-        posix_spawnattr_setflags(&attributes, Int16(flags))
-        var words = ([path] + arguments).map { strdup($0) } + [nil]
-        var environment = variables.map { $0.map { strdup("\($0.key)=\($0.value)") } + [nil] } ?? []
-        defer { for text in words + environment { free(text) } }
-        guard variables != nil else { return posix_spawn(&pid, path, &actions, &attributes, &words, environ) }
-        return posix_spawn(&pid, path, &actions, &attributes, &words, &environment)
-    }
 
     /// Waits for the program's end.
     ///

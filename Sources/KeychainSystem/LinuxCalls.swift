@@ -101,3 +101,5 @@
 @_extern(c) package func ckeychain_hold_signals(
     _ numbers: UnsafePointer<CInt>, _ count: Int, _ descriptor: UnsafeMutablePointer<CInt>
 ) -> CInt
+
+@_extern(c) package func ckeychain_add_close_from(_ actions: UnsafeMutableRawPointer, _ lowest: CInt) -> CInt

@@ -147,6 +147,10 @@ import Testing
             "ckeychain_hold_signals", type(of: CKeychainLinux.ckeychain_hold_signals),
             type(of: KeychainSystem.ckeychain_hold_signals)
         ),
+        (
+            "ckeychain_add_close_from", type(of: CKeychainLinux.ckeychain_add_close_from),
+            type(of: KeychainSystem.ckeychain_add_close_from)
+        ),
     ]
 
     @Test("Each function of C that is declared has the types of its header", arguments: pairs.map(\.name))

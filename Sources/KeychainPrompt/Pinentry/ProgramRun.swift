@@ -1,9 +1,10 @@
 internal import CKeychainLinux
 internal import Glibc
+internal import KeychainSystem
 
 /// A program that was started with one end of a socket as its standard input and output.
 ///
-/// It is not started by fork(2): Swift may do nothing between that and exec(2). Its owner calls ``end``, once.
+/// Its owner calls ``end``, once.
 final class ProgramRun {
     /// The errno of the failure to start it.
     struct CannotStart: Error {
@@ -27,8 +28,10 @@ final class ProgramRun {
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw CannotStart(code: errno) }
         defer { close(ends[1]) }
+        let discard = open("/dev/null", O_WRONLY | O_CLOEXEC)
+        defer { if discard >= 0 { close(discard) } }
         var pid: pid_t = 0
-        let failure = Self.spawn(path, variables, ends[1], &pid)
+        let failure = ProgramStart.spawn(path, [], variables, (ends[1], ends[1], discard), &pid)
         guard failure == 0 else {
             close(ends[0])
             throw CannotStart(code: failure)
@@ -36,41 +39,6 @@ final class ProgramRun {
         var process: Int32 = -1
         if ckeychain_open_process(pid, &process) != 0 { process = -1 }
         (socket, self.pid, self.process) = (ends[0], pid, process)
-    }
-
-    private static func spawn(
-        _ path: String, _ variables: [String: String], _ end: Int32, _ pid: inout pid_t
-    ) -> Int32 {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, end, STDIN_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, end, STDOUT_FILENO)
-        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-        // Descriptors that the program around us forgot to mark as its own do not go to the new program.
-        ckeychain_add_close_from(&actions, STDERR_FILENO + 1)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        posix_spawnattr_setsigmask(&attributes, &signals)
-        sigfillset(&signals)
-        posix_spawnattr_setsigdefault(&attributes, &signals)
-        // The dialog does not get rights of a group that the kernel gave to this program.
-        let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_RESETIDS
-        posix_spawnattr_setflags(&attributes, Int16(flags))
-        var arguments = [strdup(path), nil]
-        var environment = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
-        defer { for text in arguments + environment { free(text) } }
-        // The file may be open for writing at this moment: in an upgrade, or in a process between its fork and its
-        // exec.
-        for _ in 0..<50 {
-            let failure = posix_spawn(&pid, path, &actions, &attributes, &arguments, &environment)
-            if failure != ETXTBSY { return failure }
-            usleep(10_000)
-        }
-        return ETXTBSY
     }
 
     /// Closes our end and makes sure that the process is gone when this returns.
