@@ -106,10 +106,12 @@ let package = Package(
             ],
             swiftSettings: callingC
         ),
-        // Exports and one-time codes, which the command alone reads and writes.
+        // Exports, moves of items and one-time codes, which are the command's alone.
         .target(
             name: "KeychainTransfer",
-            dependencies: ["KeychainCrypto", "KeychainKeys", "KeychainModel", "KeychainSystem", "KeychainWire"],
+            dependencies: [
+                "KeychainClient", "KeychainCrypto", "KeychainKeys", "KeychainModel", "KeychainSystem", "KeychainWire",
+            ],
             swiftSettings: callingC
         ),
         .target(
@@ -245,7 +247,7 @@ let package = Package(
         ),
         .target(
             name: "KeychainLogin",
-            dependencies: ["KeychainBus", "KeychainModel", "KeychainSystem"],
+            dependencies: ["CKeychainLinux", "KeychainBus", "KeychainModel", "KeychainSystem"],
             swiftSettings: houseSettings
         ),
         .target(
@@ -280,7 +282,8 @@ let package = Package(
         .executableTarget(
             name: "KeychainDaemonMain",
             dependencies: [
-                "CErasingAllocator", "KeychainDaemon", "KeychainManifests", "KeychainModel", "KeychainSystem",
+                "CErasingAllocator", "KeychainDaemon", "KeychainLogin", "KeychainManifests", "KeychainModel",
+                "KeychainSystem",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -309,11 +312,10 @@ let package = Package(
         .executableTarget(
             name: "KeychainTool",
             dependencies: [
-                "CKeychainBus", "CKeychainLinux", "DataProtectionCore", "KeychainBus", "KeychainCertificates",
-                "KeychainClient", "KeychainCrypto", "KeychainEmbedded", "KeychainHelpers", "KeychainKeys",
-                "KeychainLogin", "KeychainManifests",
-                "KeychainModel", "KeychainPrompt", "KeychainRun", "KeychainSalvage", "KeychainSetup", "KeychainSystem",
-                "KeychainTransfer", "KeychainWire",
+                "CKeychainLinux", "DataProtectionCore", "KeychainBus", "KeychainCertificates", "KeychainClient",
+                "KeychainCrypto", "KeychainEmbedded", "KeychainHelpers", "KeychainKeys", "KeychainLogin",
+                "KeychainManifests", "KeychainModel", "KeychainPrompt", "KeychainRun", "KeychainSalvage",
+                "KeychainSetup", "KeychainSystem", "KeychainTransfer", "KeychainWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -49,8 +49,7 @@ typedef struct {
     X(const char *, sd_bus_message_get_path, (sd_bus_message *))                                                      \
     X(const char *, sd_bus_message_get_interface, (sd_bus_message *))                                                 \
     X(const char *, sd_bus_message_get_member, (sd_bus_message *))                                                    \
-    X(sd_bus_message *, sd_bus_message_unref, (sd_bus_message *))                                                     \
-    X(int, sd_notify, (int, const char *))
+    X(sd_bus_message *, sd_bus_message_unref, (sd_bus_message *))
 
 /// The functions of the library, once it is loaded.
 static struct {
@@ -304,5 +303,3 @@ int ckeychain_bus_next_value(ckeychain_bus_message *message, ckeychain_bus_value
 }
 
 void ckeychain_bus_release(ckeychain_bus_message *message) { (void)library.sd_bus_message_unref(message); }
-
-int ckeychain_bus_notify(const char *state) { return library.sd_notify(0, state); }

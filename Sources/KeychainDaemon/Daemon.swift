@@ -1,6 +1,7 @@
 internal import Glibc
 internal import KeychainBus
 internal import KeychainCrypto
+package import KeychainLogin
 package import KeychainModel
 internal import KeychainSystem
 internal import KeychainWire

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import FoundationEssentials
 internal import Glibc
 internal import KeychainDaemon
+internal import KeychainLogin
 internal import KeychainManifests
 internal import KeychainModel
 internal import KeychainSystem

@@ -57,7 +57,7 @@ struct HelperConsole {
 
     /// Writes a message for a person, in one line. Names in it may come from servers: control characters are escaped.
     func complain(_ message: String) {
-        var line = "\(program): \(Self.escape(message))\n"
+        var line = "\(program): \(TerminalText.escape(message))\n"
         // A failure to write to standard error cannot be reported.
         line.withUTF8 { _ = UnsafeRawBufferPointer($0).write(to: STDERR_FILENO) }
     }
@@ -65,21 +65,7 @@ struct HelperConsole {
     func complain(_ error: any Error) { complain(Self.text(of: error)) }
 
     static func text(of error: any Error) -> String {
-        switch error {
-        case let error as KeychainError: error.message
-        case let error as HelperFailure: error.message
-        default: "\(error)"
-        }
-    }
-
-    static func escape(_ text: String) -> String {
-        text.unicodeScalars.reduce(into: "") { result, scalar in
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator:
-                result += "\\u{\(String(scalar.value, radix: 16))}"
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
+        (error as? HelperFailure)?.message ?? KeychainModel.text(of: error)
     }
 }
 

@@ -36,15 +36,12 @@ struct HelperItems {
 
     /// The secret of an item that was found.
     ///
-    /// - Throws: `.decode` if the secret is damaged, `.itemNotFound` if the item is gone by now.
+    /// - Throws: as ``Connection/item(_:_:)``, and `.itemNotFound` for an item without a secret.
     func secret(of item: Item) throws(KeychainError) -> SecretBytes {
-        guard let secret = try soundSecret(of: item) else {
-            guard try !find(query(item), wantsSecrets: false).isEmpty else { throw .gone }
-            throw KeychainError(
-                .decode,
-                message: "an item is there, but its secret is damaged or was tampered with: run 'keychainctl doctor'")
-        }
-        return secret
+        // A search makes no store.
+        if try connection.placeOfMissingStore() != nil { throw .gone }
+        if let secret = try connection.item(query(item)).secret { return secret }
+        throw KeychainError(.itemNotFound, message: "the item has no secret")
     }
 
     /// nil: the item is gone, or its secret is damaged; a search for secrets leaves out damaged ones.
@@ -174,7 +171,7 @@ extension Item {
         }
     }
 
-    func text(_ attribute: Attribute) -> String? { bytes(attribute).flatMap { String(validating: $0, as: UTF8.self) } }
+    func text(_ attribute: Attribute) -> String? { attributes[attribute]?.text }
 }
 
 extension AttributeValue {

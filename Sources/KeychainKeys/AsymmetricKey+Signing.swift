@@ -31,6 +31,24 @@ extension KeyAlgorithm.Signature {
     }
 }
 
+extension AsymmetricKey {
+    /// - Throws: `errSecVerifyFailed` if the signature is another one's, or none at all; `.parameter` for an algorithm of
+    ///   another kind of key, and a digest of another length.
+    package func requireSignature(
+        _ signature: Data, of input: Data, _ algorithm: KeyAlgorithm.Signature
+    ) throws(KeychainError) {
+        let isRight =
+            switch self {
+            case .rsa(let key): try key.verify(signature, of: input, algorithm)
+            case .ec(let key): try key.verify(signature, of: input, algorithm)
+            }
+        guard isRight else {
+            let verifyFailed = KeychainError.Code(status: -67808)
+            throw KeychainError(verifyFailed, message: "the signature is not that of this key for these bytes")
+        }
+    }
+}
+
 extension RSAKey {
     package func sign(_ input: Data, _ algorithm: KeyAlgorithm.Signature) throws(KeychainError) -> Data {
         let digest = try algorithm.digest(of: input)

@@ -78,22 +78,19 @@ struct GuardedDirectory {
     /// The names of manifests, sorted.
     func names() throws(ManifestFlaw) -> [String] {
         let number = openat(descriptor.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard number >= 0, let stream = fdopendir(number) else {
-            throw ManifestFlaw(path: path, SystemError("open it", errno))
+        guard let content = DirectoryNames(closing: number) else {
+            let failure = SystemError("open it", errno)
+            if number >= 0 { close(number) }
+            throw ManifestFlaw(path: path, failure)
         }
-        defer { closedir(stream) }
         var names: [String] = []
-        while true {
-            errno = 0
-            guard let entry = readdir(stream) else { break }
-            let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
-            guard bytes.reversed().starts(with: ".plist".utf8.reversed()) else { continue }
+        for bytes in content.names where bytes.reversed().starts(with: ".plist".utf8.reversed()) {
             guard let name = String(validating: bytes, as: UTF8.self) else {
                 throw ManifestFlaw(path: path, text: "has a manifest whose name is not UTF-8")
             }
             names.append(name)
         }
-        guard errno == 0 else { throw ManifestFlaw(path: path, SystemError("read it", errno)) }
+        guard content.failure == 0 else { throw ManifestFlaw(path: path, SystemError("read it", content.failure)) }
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 

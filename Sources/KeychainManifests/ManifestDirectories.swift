@@ -1,4 +1,6 @@
+internal import FoundationEssentials
 package import Glibc
+package import KeychainModel
 package import KeychainSystem
 
 /// The directories of manifests. A file in a later one replaces the file of the same name in an earlier one.
@@ -109,5 +111,26 @@ extension Result<EntitlementManifest, ManifestFlaw> {
         case .failure(let former): (flaw.subject, flaw.subjectName) = (former.subject, former.subjectName)
         }
         return .failure(flaw)
+    }
+}
+
+extension ManifestDirectories {
+    /// The flaws of one manifest. If the file is not installed, only its content is judged.
+    package func flaws(of path: String) throws(KeychainError) -> [ManifestFlaw] {
+        if contains(path) { return read().flaws.filter { $0.concerns(path) } }
+        guard let file = try OwnFile.open(URL(fileURLWithPath: path), O_RDONLY, of: .anybody) else {
+            throw KeychainError(.itemNotFound, message: "there is no file \(path)")
+        }
+        defer { close(file) }
+        guard let bytes = OpenDescriptor.content(of: file, most: EntitlementManifest.mostBytes + 1) else {
+            throw KeychainError(file: path, "read", errno)
+        }
+        do throws(ManifestFlaw) {
+            // A package makes its accounts only when it is installed.
+            _ = try EntitlementManifest(bytes, path: path, accounts: .ofAnySystem)
+            return []
+        } catch {
+            return [error]
+        }
     }
 }

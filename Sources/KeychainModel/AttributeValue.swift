@@ -27,6 +27,15 @@ extension AttributeValue {
         }
     }
 
+    /// A text, or data that is one in UTF-8; nil for every other value.
+    package var text: String? {
+        switch self {
+        case .text(let text): text
+        case .data(let data): String(validating: data, as: UTF8.self)
+        case .number, .date: nil
+        }
+    }
+
     /// Whether a search for `self` finds an item that holds `other`.
     package func matches(_ other: AttributeValue) -> Bool {
         switch (self, other) {

@@ -18,7 +18,7 @@ package enum DurationText {
         for (unit, length) in [("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1)] {
             let count = rest / length
             rest %= length
-            if count > 0 { parts.append("\(count) \(unit)\(count == 1 ? "" : "s")") }
+            if count > 0 { parts.append(counted(count, unit)) }
         }
         return parts.isEmpty ? "0 seconds" : parts.joined(separator: " ")
     }

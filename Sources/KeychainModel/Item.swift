@@ -39,4 +39,7 @@ package struct Item: Sendable {
     package var persistentReference: PersistentReference {
         PersistentReference(itemClass: itemClass, identifier: identifier)
     }
+
+    /// The attribute by which a person knows the item.
+    package var place: AttributeValue? { attributes[.service] ?? attributes[.server] ?? attributes[.applicationTag] }
 }

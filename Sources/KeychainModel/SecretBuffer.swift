@@ -43,6 +43,19 @@ package final class SecretBuffer {
         advance(by: 1)
     }
 
+    package func appendBase64(of secret: SecretBytes) {
+        let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+        secret.withUnsafeBytes { bytes in
+            for start in stride(from: 0, to: bytes.count, by: 3) {
+                let group = bytes[start..<min(start + 3, bytes.count)]
+                let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
+                for place in 0..<4 {
+                    append(place > group.count ? UInt8(ascii: "=") : digits[bits >> (18 - 6 * place) & 0x3f])
+                }
+            }
+        }
+    }
+
     /// Whether the buffer has one of these bytes.
     package func containsAny(of bytes: [UInt8]) -> Bool { storage[..<count].contains(where: bytes.contains) }
 

@@ -86,7 +86,7 @@ enum KeychainMountCommand {
         guard pipe(&ends) == 0 else { throw KeychainError(.notAvailable, message: "there are no more descriptors") }
         let process = try ChildProgram.start(
             "/proc/self/exe", ["--foreground", "--report", "3"] + CommandLine.arguments.dropFirst(),
-            descriptors: [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, ends[1]])
+            more: [ends[1]])
         close(ends[1])
         var byte: UInt8 = 0
         while true {

@@ -90,6 +90,33 @@ package struct ReferenceFile {
 
     // MARK: Paths
 
+    /// Whether a person names a project: a keychain.toml, its directory, or by no path the nearest one.
+    package static func isProject(_ path: String?) -> Bool {
+        path.map { isDirectory($0) || FilePath.name(of: $0) == ProjectFile.name } ?? true
+    }
+
+    /// The file's path, without links in its directory. A keychain.toml may be missing, or be a link, which the reading
+    /// refuses.
+    ///
+    /// - Parameter path: As ``isProject(_:)`` takes it, or an env file; absolute.
+    /// - Throws: `.itemNotFound` if no path is given and there is no keychain.toml.
+    package static func resolved(_ path: String?) throws(KeychainError) -> String {
+        guard let path else {
+            let directory = try workingDirectory()
+            if let found = projectPath(in: directory) { return found }
+            throw KeychainError(.itemNotFound, message: "there is no \(ProjectFile.name) in \(directory) or above it")
+        }
+        if !isProject(path), let real = try? withoutLinks(path) { return real }
+        let (directory, name) =
+            isDirectory(path) ? (path, ProjectFile.name) : (FilePath.directory(of: path), FilePath.name(of: path))
+        return FilePath.join(URL(fileURLWithPath: directory).resolvingSymlinksInPath().path, name)
+    }
+
+    private static func isDirectory(_ path: String) -> Bool {
+        var isDirectory = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && isDirectory
+    }
+
     /// The path of the project's file in a directory, or in the nearest one above it; nil: there is no such file.
     package static func projectPath(in directory: String) -> String? {
         var directory = directory

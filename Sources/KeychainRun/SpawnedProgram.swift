@@ -1,6 +1,5 @@
 internal import CKeychainLinux
 internal import Glibc
-internal import KeychainModel
 internal import KeychainSystem
 
 /// Another program that this one has started and waits for.
@@ -20,9 +19,7 @@ package final class SpawnedProgram {
     ) throws(ProgramFailure) {
         var pid: pid_t = 0
         var process: Int32 = -1
-        var failure = ProgramStart.spawn(
-            path, arguments, variables: variables,
-            descriptors: [descriptors.input, descriptors.output, descriptors.error], isApart: isApart, &pid)
+        var failure = ProgramStart.spawn(path, arguments, variables, descriptors, isApart: isApart, &pid)
         if failure == 0 {
             failure = ckeychain_open_process(pid, &process)
             if failure != 0 {

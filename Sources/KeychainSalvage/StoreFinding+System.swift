@@ -9,6 +9,20 @@ extension StoreFinding {
             advice: "run 'keychainctl doctor' at a terminal, where it asks for the passcode")
     }
 
+    /// Items are in this user's own store, where no program looks.
+    ///
+    /// - Parameter mark: The store's mark.
+    package static func unmoved(_ store: StoreLocation, _ mark: StoreHost) -> StoreFinding {
+        let path = store.storeDirectory.path
+        return mark.isMoving
+            ? StoreFinding(
+                .warning, "the items in \(path) are being moved, or that was cut short",
+                advice: "if it was, run 'keychainctl migrate --to system' again")
+            : StoreFinding(
+                .note, "the items in \(path) are not in this keychain",
+                advice: "'keychainctl migrate --to system' moves them")
+    }
+
     package static var hiddenProcesses: [StoreFinding] {
         hiddenProcesses(mounts: (try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)) ?? "")
     }

@@ -11,11 +11,7 @@ package struct Setup {
 
     /// The text of a failure for a person.
     package static func text(of error: any Error) -> String {
-        switch error {
-        case let error as SetupFailure: error.message
-        case let error as KeychainError: error.message
-        default: (error as? any LocalizedError)?.errorDescription ?? "\(error)"
-        }
+        (error as? SetupFailure)?.message ?? KeychainModel.text(of: error)
     }
 
     private func withLock<R>(_ tool: SetupTool, _ body: () throws -> R) throws -> R {

@@ -58,8 +58,6 @@
 
 @_extern(c) package func ckeychain_sync_all(_ descriptor: CInt) -> CInt
 
-@_extern(c) package func ckeychain_add_close_from(_ actions: UnsafeMutableRawPointer, _ lowest: CInt) -> CInt
-
 @_extern(c) package func ckeychain_punch(_ descriptor: CInt, _ offset: Int64, _ count: Int64) -> CInt
 
 @_extern(c) package func ckeychain_file_system_type(_ descriptor: CInt, _ type: UnsafeMutablePointer<Int64>) -> CInt
@@ -105,3 +103,5 @@
 @_extern(c) package func ckeychain_hold_signals(
     _ numbers: UnsafePointer<CInt>, _ count: Int, _ descriptor: UnsafeMutablePointer<CInt>
 ) -> CInt
+
+@_extern(c) package func ckeychain_add_close_from(_ actions: UnsafeMutableRawPointer, _ lowest: CInt) -> CInt

@@ -42,6 +42,24 @@ package final class ExportOutput {
         place = Place(path: path, part: part, replaces: replaces)
     }
 
+    /// Writes a whole file, or to standard output.
+    ///
+    /// - Parameter path: nil: standard output.
+    package static func write<Result>(
+        to path: String?, replaces: Bool, _ body: (ExportOutput) throws -> Result
+    ) throws -> Result {
+        let output = try path.map { path throws(KeychainError) in try ExportOutput(path: path, replaces: replaces) }
+        let target = output ?? ExportOutput()
+        do {
+            let result = try body(target)
+            try target.publish()
+            return result
+        } catch {
+            target.discard()
+            throw error
+        }
+    }
+
     /// Only an ordinary file is replaced, and only if the person wants that.
     package static func requireFree(_ path: String, replaces: Bool) throws(KeychainError) {
         var information = stat()

@@ -58,6 +58,25 @@ package final class ExportReader {
         }
     }
 
+    /// The next items, so many as one request imports; none after the last one.
+    ///
+    /// - Parameter refused: Is raised by the number of entries among them that the engine would refuse.
+    package func nextBatch(_ refused: inout Int) throws(KeychainError) -> [Item] {
+        var (batch, bytes) = ([Item](), 0)
+        while batch.count < 500 && bytes < 4 << 20, let record = try next() {
+            switch record {
+            // It may be large in parts that the count of bytes leaves out.
+            case .item(let item) where item.flaw != nil: refused += 1
+            case .item(let item):
+                batch.append(item)
+                bytes += (item.secret?.count ?? 0) + item.attributes.byteCount
+            case .unreadable: refused += 1
+            case .end: break
+            }
+        }
+        return batch
+    }
+
     // MARK: Entries
 
     private func nextItem() throws(KeychainError) -> Item? {

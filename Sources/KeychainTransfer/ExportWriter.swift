@@ -35,6 +35,34 @@ package final class ExportWriter {
         items += 1
     }
 
+    /// Writes all items of a keychain, part by part, and the end.
+    ///
+    /// - Parameters:
+    ///   - group: Only the items of this access group; nil: of every group.
+    ///   - ask: Asks the keychain for a part.
+    ///   - show: Is told after each part how many rows were dealt with.
+    /// - Throws: `.itemNotFound` if the group has none.
+    package func writeAll(
+        of group: String?, _ ask: (ExportRequest) throws -> ExportedPart, _ show: (_ done: Int) throws -> Void
+    ) throws -> ExportSummary {
+        var (leftOut, count) = (LeftOut(), 0)
+        var request: ExportRequest? = ExportRequest(accessGroup: group)
+        while let present = request {
+            let part = try ask(present)
+            for item in part.items { try append(item) }
+            leftOut += part.leftOut
+            count += part.count
+            try show(count)
+            request = part.next.map { ExportRequest(accessGroup: group, start: $0) }
+        }
+        // A group without items is most probably a mistyped name, which would first show on the day of the restore.
+        if let group, count == 0 {
+            throw KeychainError(.itemNotFound, message: "no item is in the access group \(group): nothing was exported")
+        }
+        try finish(leftOut: leftOut)
+        return ExportSummary(items: items, leftOut: leftOut)
+    }
+
     package func finish(leftOut: LeftOut) throws(KeychainError) {
         try append(ExportRecord.endBytes(ExportSummary(items: items, leftOut: leftOut)))
         try writeChunk(isLast: true)

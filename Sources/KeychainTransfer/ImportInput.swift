@@ -48,6 +48,29 @@ package final class ImportInput {
         }
     }
 
+    /// Reads the file to its end, before anything is done with it.
+    ///
+    /// - Parameter show: Is told now and then how many bytes were read.
+    /// - Returns: the summary, and the number of entries that no keychain exports.
+    package func checked(
+        _ key: ExportKey, _ show: (_ done: Int) -> Void
+    ) throws(KeychainError) -> (summary: ExportSummary, refused: Int) {
+        let reader = try reader(key)
+        var (refused, shown) = (0, 0)
+        while let record = try reader.next() {
+            switch record {
+            case .item(let item): if item.flaw != nil { refused += 1 }
+            case .unreadable: refused += 1
+            case .end(let summary): return (summary, refused)
+            }
+            if position - shown > 4 << 20 {
+                shown = position
+                show(position)
+            }
+        }
+        throw .damagedExport("its end is missing")
+    }
+
     /// - Returns: 0 if the file is shorter than it was, another errno value, or nil if all is well.
     private static func fill(_ target: UnsafeMutableRawBufferPointer, from file: Int32, at place: Int) -> Int32? {
         var filled = 0

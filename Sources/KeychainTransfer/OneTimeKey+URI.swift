@@ -70,6 +70,21 @@ extension OneTimeKey {
         secret.split(separator: UInt8(ascii: "\n"))
             .first { UnsafeRawBufferPointer(rebasing: $0).hasScheme("otpauth:") }?.indices
     }
+
+    /// The key that a line of a secret has.
+    ///
+    /// - Throws: `.parameter` if there is no such line.
+    package init(lineOf secret: SecretBytes) throws(KeychainError) {
+        self = try secret.withUnsafeBytes { (bytes) throws(KeychainError) in
+            guard let range = Self.range(in: bytes) else {
+                throw KeychainError(
+                    .parameter,
+                    message: "the item has no key for one-time codes: none of the lines of its secret begins with "
+                        + "'otpauth://'")
+            }
+            return try OneTimeKey(text: UnsafeRawBufferPointer(rebasing: bytes[range]))
+        }
+    }
 }
 
 /// RFC 4648, section 6, as people type it: in capitals or not, with spaces and hyphens, with padding or without.

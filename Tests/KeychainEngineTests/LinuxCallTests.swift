@@ -48,10 +48,6 @@ import Testing
             type(of: KeychainSystem.ckeychain_embedded_entitlements)
         ),
         (
-            "ckeychain_add_close_from", type(of: CKeychainLinux.ckeychain_add_close_from),
-            type(of: KeychainSystem.ckeychain_add_close_from)
-        ),
-        (
             "ckeychain_begin_sync", type(of: CKeychainLinux.ckeychain_begin_sync),
             type(of: KeychainSystem.ckeychain_begin_sync)
         ),
@@ -154,6 +150,10 @@ import Testing
         (
             "ckeychain_hold_signals", type(of: CKeychainLinux.ckeychain_hold_signals),
             type(of: KeychainSystem.ckeychain_hold_signals)
+        ),
+        (
+            "ckeychain_add_close_from", type(of: CKeychainLinux.ckeychain_add_close_from),
+            type(of: KeychainSystem.ckeychain_add_close_from)
         ),
     ]
 

@@ -7,6 +7,7 @@ import Testing
 
 @testable import KeychainEngine
 @testable import KeychainTool
+@testable import KeychainTransfer
 
 /// The way of all items from one keychain into another.
 @Suite struct ItemMoveTests {

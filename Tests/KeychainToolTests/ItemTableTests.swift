@@ -1,4 +1,5 @@
 import Foundation
+import KeychainModel
 import Testing
 
 @testable import KeychainTool

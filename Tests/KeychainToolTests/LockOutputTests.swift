@@ -79,11 +79,11 @@ import Testing
 
     @Test("A line of progress always covers the one before it")
     func progress() {
-        let texts = [0, 1, 99, 1000].map { ProgressLine.text("Work", $0, of: 1000) }
+        let texts = [0, 1, 99, 1000].map { ProgressLine.text("Work", [("", $0, 1000)]) }
         #expect(Set(texts.map(\.count)).count == 1)
         #expect(texts[0].hasSuffix("   0/1000    0%"))
         #expect(texts[3].hasSuffix("1000/1000  100%"))
-        #expect(ProgressLine.text("Work", 0, of: 0).hasSuffix("100%"))
+        #expect(ProgressLine.text("Work", [("", 0, 0)]).hasSuffix("100%"))
     }
 
     @Test("Every state of the lock is told in words, with what was tried and what is unfinished")

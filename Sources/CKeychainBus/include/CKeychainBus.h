@@ -98,8 +98,4 @@ int ckeychain_bus_next_value(ckeychain_bus_message *_Nonnull message, ckeychain_
 
 void ckeychain_bus_release(ckeychain_bus_message *_Nonnull message);
 
-/// Tells the service manager a state, such as "READY=1". Returns 1, or 0 if none started this process, or a negative
-/// errno value. The library must have been loaded.
-int ckeychain_bus_notify(const char *_Nonnull state);
-
 #endif

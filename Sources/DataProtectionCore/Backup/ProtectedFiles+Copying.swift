@@ -1,5 +1,7 @@
 internal import Glibc
-internal import SealedFiles
+internal import KeychainModel
+package import KeychainSystem
+package import SealedFiles
 
 extension ProtectedFiles {
     /// Copies all bytes of a file as they are.
@@ -7,7 +9,7 @@ extension ProtectedFiles {
         of shared: borrowing SharedFile, to new: borrowing Replacement, _ progress: (Progress) -> Void
     ) throws(DataProtectionError) {
         let (descriptor, path, size) = (shared.file.descriptor, shared.file.path, shared.file.size)
-        try new.requireSpace(for: size, path)
+        try DiskSpace(of: new.descriptor)?.require(size, for: path)
         let buffer = ContentBuffer(count: 1 << 20)
         shared.file.willBeRead()
         var offset: UInt64 = 0
@@ -24,18 +26,16 @@ extension ProtectedFiles {
     }
 }
 
-extension Replacement {
-    /// Makes sure that the disk has room, before anything is written.
+extension DiskSpace {
+    /// Makes sure that there is room for a new file, before anything is written.
     ///
-    /// - Throws: `.system` with `ENOSPC` if the disk has fewer bytes free.
-    fileprivate func requireSpace(for size: UInt64, _ path: String) throws(DataProtectionError) {
-        var status = statvfs()
-        guard fstatvfs(descriptor, &status) == 0 else { return }
-        // Some file systems that are programs report the largest possible number.
-        let (free, isMore) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
-        guard !isMore, free < size else { return }
+    /// - Parameter path: The path of the file that the new one is made of.
+    /// - Throws: `.system` with `ENOSPC` if fewer bytes are free.
+    package func require(_ needed: UInt64, for path: String) throws(DataProtectionError) {
+        guard let free, free < needed else { return }
         throw DataProtectionError(
-            .system, path, "the disk has \(free >> 20) MiB free, and the copy takes \((size >> 20) + 1) MiB",
+            .system, path,
+            "the disk has \(ByteCount.text(free)) free, and the new file takes \(ByteCount.text(needed))",
             errno: ENOSPC)
     }
 }

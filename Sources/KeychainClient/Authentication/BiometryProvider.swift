@@ -123,6 +123,4 @@ package final class ProvidedReader: BiometryReader {
         guard try enrolment() == before else { throw .failed("what is enrolled changed meanwhile") }
         return before
     }
-
-    private func text(of error: any Error) -> String { (error as? any LocalizedError)?.errorDescription ?? "\(error)" }
 }

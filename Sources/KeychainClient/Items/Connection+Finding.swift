@@ -13,6 +13,19 @@ extension Connection {
         }
     }
 
+    /// The item that a query means, with its secret.
+    ///
+    /// - Throws: `.itemNotFound` if it was deleted a moment ago, `.decode` if its secret does not open: answers leave out
+    ///   such items, and this error names the damage.
+    package func item(_ query: ItemQuery, _ asking: Asking? = nil) throws(KeychainError) -> Item {
+        if let item = try items(query, wantsSecrets: true, asking).first { return item }
+        guard try !items(query, wantsSecrets: false, asking).isEmpty else { throw .gone }
+        throw KeychainError(
+            .decode,
+            message: "the item is there, but its secret is damaged or was tampered with: run 'keychainctl doctor', and "
+                + "add the item anew")
+    }
+
     /// Finds the items that a name means. No question is asked.
     ///
     /// - Throws: as ``ResolveRequest/resolved(by:)``.

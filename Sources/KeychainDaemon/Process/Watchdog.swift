@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import KeychainLogin
 internal import KeychainModel
 internal import KeychainSystem
 

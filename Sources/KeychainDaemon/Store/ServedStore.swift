@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 package import Glibc
+package import KeychainLogin
 package import KeychainModel
 internal import KeychainSystem
 package import Logging

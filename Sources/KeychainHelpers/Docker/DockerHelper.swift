@@ -30,7 +30,7 @@ enum DockerHelper: Helper {
             return 0
         } catch {
             // Clients show standard output on a terminal, and nothing of standard error.
-            console.writeLast(HelperConsole.escape(HelperConsole.text(of: error)) + "\n")
+            console.writeLast(TerminalText.escape(HelperConsole.text(of: error)) + "\n")
             return 1
         }
     }

@@ -75,8 +75,7 @@ struct MountPoint {
         // By then another mount may have the place. statfs(2) asks the program of a mount, where stat(2) may not.
         let words =
             #"exec >/dev/null 2>&1; read -r word || stat -f -- "$0" || exec fusermount3 -u -z -q -- "$0""#
-        _ = try ChildProgram.start(
-            "/bin/sh", ["-c", words, path], descriptors: [ends[0], STDOUT_FILENO, STDERR_FILENO])
+        _ = try ChildProgram.start("/bin/sh", ["-c", words, path], input: ends[0])
         close(ends[0])
         return OpenDescriptor(ends[1])
     }
@@ -100,8 +99,7 @@ struct MountPoint {
         }
         var variables = Environment.process.variables
         if socket != nil { variables["_FUSE_COMMFD"] = "3" }
-        let descriptors = [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] + (socket.map { [$0] } ?? [])
-        return try ChildProgram.start(program, arguments, variables: variables, descriptors: descriptors)
+        return try ChildProgram.start(program, arguments, variables: variables, more: socket.map { [$0] } ?? [])
     }
 }
 
@@ -109,13 +107,14 @@ struct MountPoint {
 enum ChildProgram {
     /// - Parameters:
     ///   - variables: Its variables; nil: those of this process.
-    ///   - descriptors: Its descriptors, from its standard input on.
+    ///   - more: Its further descriptors, from number 3 on.
     static func start(
-        _ path: String, _ arguments: [String], variables: [String: String]? = nil,
-        descriptors: [Int32] = [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO]
+        _ path: String, _ arguments: [String], variables: [String: String]? = nil, input: Int32 = STDIN_FILENO,
+        more: [Int32] = []
     ) throws(KeychainError) -> pid_t {
         var process: pid_t = 0
-        let failure = ProgramStart.spawn(path, arguments, variables: variables, descriptors: descriptors, &process)
+        let failure = ProgramStart.spawn(
+            path, arguments, variables, (input, STDOUT_FILENO, STDERR_FILENO), more: more, &process)
         guard failure == 0 else {
             throw KeychainError(.notAvailable, message: "cannot start \(path): \(String(cString: strerror(failure)))")
         }

@@ -28,10 +28,10 @@ final class ProgramRun {
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw CannotStart(code: errno) }
         defer { close(ends[1]) }
+        let discard = open("/dev/null", O_WRONLY | O_CLOEXEC)
+        defer { if discard >= 0 { close(discard) } }
         var pid: pid_t = 0
-        let nothing = OpenDescriptor(open("/dev/null", O_WRONLY | O_CLOEXEC))
-        let failure = ProgramStart.spawn(
-            path, [], variables: variables, descriptors: [ends[1], ends[1], nothing.number], &pid)
+        let failure = ProgramStart.spawn(path, [], variables, (ends[1], ends[1], discard), &pid)
         guard failure == 0 else {
             close(ends[0])
             throw CannotStart(code: failure)

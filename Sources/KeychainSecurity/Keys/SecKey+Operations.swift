@@ -63,15 +63,7 @@ public func SecKeyVerifySignature(
         guard case .signature(let method) = try key.requireSupport(.verify, algorithm),
             case .software(let half) = key.half
         else { throw .otherUse }
-        let (bytes, input) = (Data(copying: signature), Data(copying: signedData))
-        let isRight =
-            switch half {
-            case .rsa(let key): try key.verify(bytes, of: input, method)
-            case .ec(let key): try key.verify(bytes, of: input, method)
-            }
-        guard isRight else {
-            throw KeychainError(.verifyFailed, message: "the signature is not that of this key for these bytes")
-        }
+        try half.requireSignature(Data(copying: signature), of: Data(copying: signedData), method)
         return true
     } ?? false
 }
@@ -218,11 +210,6 @@ extension KeychainError {
     fileprivate static var otherUse: KeychainError {
         KeychainError(.parameter, message: "the algorithm is for another use of keys")
     }
-}
-
-extension KeychainError.Code {
-    /// `errSecVerifyFailed`.
-    fileprivate static let verifyFailed = KeychainError.Code(status: -67808)
 }
 
 extension Data {

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import KeychainCertificates
+internal import KeychainClient
 internal import KeychainModel
 
 /// The end of a certificate's validity, seen from one moment.
@@ -59,9 +60,9 @@ extension KeychainSession {
         var query = ItemQuery(exactly: PersistentReference(itemClass: .certificate, identifier: identifier))
         query.authenticationUI = .skip
         do throws(KeychainError) {
-            guard let bytes = try items(of: query, wantsSecrets: true).first?.secret else { return nil }
+            guard let bytes = try connection.items(query, wantsSecrets: true, asking).first?.secret else { return nil }
             return try? X509Certificate(bytes.copyData())  // any bytes may be stored as a certificate
-        } catch  where error.code == .itemNotFound || error.code == .interactionNotAllowed {
+        } catch  where error.code == .interactionNotAllowed {
             return nil
         }
     }
@@ -72,12 +73,8 @@ extension KeychainSession {
         query.synchronizable = .any
         query.authenticationUI = .skip
         query.limit = .all
-        do throws(KeychainError) {
-            return try items(of: query, wantsSecrets: true).compactMap { item in
-                item.secret.flatMap { try? X509Certificate($0.copyData()) }  // any bytes may be stored as a certificate
-            }
-        } catch  where error.code == .itemNotFound {
-            return []
+        return try connection.items(query, wantsSecrets: true, asking).compactMap { item in
+            item.secret.flatMap { try? X509Certificate($0.copyData()) }  // any bytes may be stored as a certificate
         }
     }
 }

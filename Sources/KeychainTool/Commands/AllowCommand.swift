@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import FoundationEssentials
-internal import Glibc
 internal import KeychainModel
 internal import KeychainRun
 internal import KeychainSystem
@@ -39,7 +38,7 @@ struct AllowCommand: ParsableCommand {
                 else: "it is not allowed")
         }
         try AllowedFiles(store).allow(file)
-        if json { try Console.write(report.json(isAllowed: true, digest: file.digest).text + "\n") }
+        if json { try report.json(isAllowed: true, digest: file.digest).writeJSON() }
     }
 }
 
@@ -65,34 +64,15 @@ struct ProjectPlace: ParsableArguments {
 
     func validate() throws { try NameKind.file.require(path) }
 
-    var isProject: Bool { path.map { isDirectory($0) || FilePath.name(of: $0) == ProjectFile.name } ?? true }
+    var isProject: Bool { ReferenceFile.isProject(path) }
 
     /// - Throws: `.itemNotFound` if the file is not there.
     func file() throws -> ReferenceFile {
         isProject ? try ReferenceFile(project: try resolvedPath()) : try ReferenceFile(environment: try resolvedPath())
     }
 
-    /// The file's path, without links in its directory. A keychain.toml may be missing, or be a link, which the reading
-    /// refuses.
-    private func resolvedPath() throws -> String {
-        guard let path else {
-            let directory = try ReferenceFile.workingDirectory()
-            guard let found = ReferenceFile.projectPath(in: directory) else {
-                throw KeychainError(
-                    .itemNotFound, message: "there is no \(ProjectFile.name) in \(directory) or above it")
-            }
-            return found
-        }
-        let given = URL(namedByPerson: path).path
-        if !isProject, let real = try? ReferenceFile.withoutLinks(given) { return real }
-        let directory = isDirectory(given) ? given : FilePath.directory(of: given)
-        let name = isDirectory(given) ? ProjectFile.name : FilePath.name(of: given)
-        return FilePath.join(URL(fileURLWithPath: directory).resolvingSymlinksInPath().path, name)
-    }
-
-    private func isDirectory(_ path: String) -> Bool {
-        var isDirectory = false
-        return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && isDirectory
+    private func resolvedPath() throws(KeychainError) -> String {
+        try ReferenceFile.resolved(path.map { URL(namedByPerson: $0).path })
     }
 
     func deny(_ store: StoreOptions, json: Bool) throws {

@@ -50,15 +50,8 @@ struct BackupKeyCommand: ParsableCommand {
         let seal = try FileKeyBackupSeal(passphrase: passphrase)
         let request = FileKeyBackupRequest(header: seal.header, key: seal.key)
         let file = try session.askAsOwner(.backUpFileKeys(request), to: "make a backup key of all files")
-        let target =
-            try output.map { path throws(KeychainError) in try ExportOutput(path: path, replaces: force) }
-            ?? ExportOutput()
-        do {
+        try ExportOutput.write(to: output, replaces: force) { target in
             try file.withUnsafeBytes { try target.write($0) }
-            try target.publish()
-        } catch {
-            target.discard()
-            throw error
         }
         passphrase.noteIfShort("passphrase")
         if let output { try report(output, keychain: FileKeyBackup.storeID(of: file)) }

@@ -44,17 +44,15 @@ struct ExportCommand: ParsableCommand {
         let signals = isStandardOutput ? nil : HeldSignals()
         defer { signals?.release() }
         let key = try ExportKey(new: passphrase)
-        let output = isStandardOutput ? ExportOutput() : try ExportOutput(path: file, replaces: force)
-        let summary: ExportSummary
         do {
-            summary = try write(to: output, key, session, signals)
-            try output.publish()
-        } catch {
-            output.discard()
-            if error is Interruption { signals?.deliver() }
-            throw error
+            let summary = try ExportOutput.write(to: isStandardOutput ? nil : file, replaces: force) { output in
+                try write(to: output, key, session, signals)
+            }
+            try report(summary)
+        } catch let interruption as Interruption {
+            signals?.deliver()
+            throw interruption
         }
-        try report(summary)
         passphrase.noteIfShort("passphrase")
     }
 
@@ -68,30 +66,17 @@ struct ExportCommand: ParsableCommand {
         defer { line.end() }
         let total = try session.itemCount()
         let writer = try ExportWriter(key) { bytes throws(KeychainError) in try output.write(bytes) }
-        var (summary, count) = (ExportSummary(items: 0, leftOut: LeftOut()), 0)
-        var request: ExportRequest? = ExportRequest(accessGroup: group)
-        while let present = request {
-            let part = try session.askAsOwner(.export(present), to: "export all items")
-            for item in part.items { try writer.append(item) }
-            summary.items += part.items.count
-            summary.leftOut += part.leftOut
-            count += part.count
+        return try writer.writeAll(of: group) { request in
+            try session.askAsOwner(.export(request), to: "export all items")
+        } _: { done in
             // The number of items in one group is not known.
-            if group == nil { line.show(count, of: total) }
-            if let signals, signals.arePending {
-                if signals.isEndPending { throw Interruption() }
-                // Such a signal only stops the program for a while.
-                line.end()
-                signals.deliver()
-            }
-            request = part.next.map { ExportRequest(accessGroup: group, start: $0) }
+            if group == nil { line.show(done, of: total) }
+            guard let signals, signals.arePending else { return }
+            if signals.isEndPending { throw Interruption() }
+            // Such a signal only stops the program for a while.
+            line.end()
+            signals.deliver()
         }
-        // A group without items is most probably a mistyped name, which would first show on the day of the restore.
-        if let group, count == 0 {
-            throw KeychainError(.itemNotFound, message: "no item is in the access group \(group): nothing was exported")
-        }
-        try writer.finish(leftOut: summary.leftOut)
-        return summary
     }
 
     private func report(_ summary: ExportSummary) throws {
@@ -101,7 +86,7 @@ struct ExportCommand: ParsableCommand {
         } else {
             try report.write(json: json)
         }
-        if summary.items == 0 && summary.leftOut.count > 0 { Console.note("note: there is no item in this export") }
+        if summary.items == 0 && summary.leftOut.total > 0 { Console.note("note: there is no item in this export") }
         if summary.leftOut.unreadable > 0 {
             Console.complain(
                 "\(counted(summary.leftOut.unreadable, "item")) could not be exported: damaged, or with a date or "

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import DataProtectionCore
 internal import FoundationEssentials
+internal import KeychainModel
 internal import KeychainSystem
 
 struct FileClassCommand: ParsableCommand {

@@ -32,14 +32,14 @@ struct ImportCommand: ParsableCommand {
         try ExportKey.requireFormat(input.header)
         let passphrase = try PasscodeInput.readPassphrase(of: .export)
         let key = try ExportKey(opening: input.header, passphrase: passphrase)
-        let content = try ImportCheck(input, key)
+        let (summary, refused) = try check(input, key)
         let session = try KeychainSession(store)
-        var report = ImportReport(isDryRun: dryRun, summary: content.summary)
+        var report = ImportReport(isDryRun: dryRun, summary: summary)
         if dryRun && session.presence == .absent {
             // The outcome is that of an empty store. A rehearsal makes no store.
-            report.outcomes = [.added: content.summary.items - content.refused, .refused: content.refused]
+            report.outcomes = [.added: summary.items - refused, .refused: refused]
         } else {
-            try Import(session: session, input: input, key: key, isDryRun: dryRun).run(&report)
+            try add(input, key, to: session, &report)
         }
         try report.write(json: json)
         if report.count(.refused) > 0 {
@@ -48,55 +48,25 @@ struct ImportCommand: ParsableCommand {
                     + "out: no keychain of this version exports such items")
         }
     }
-}
 
-/// Reads an export to its end, before the command acts on it.
-private struct ImportCheck {
-    let summary: ExportSummary
-    /// The number of entries that no keychain exports.
-    let refused: Int
-
-    init(_ input: ImportInput, _ key: ExportKey) throws {
+    private func check(_ input: ImportInput, _ key: ExportKey) throws -> (summary: ExportSummary, refused: Int) {
         let line = ProgressLine("Checking (KiB)")
         defer { line.end() }
-        let reader = try input.reader(key)
-        var refused = 0
-        var summary: ExportSummary?
-        var shown = 0
-        while let record = try reader.next() {
-            switch record {
-            case .item(let item): if item.flaw != nil { refused += 1 }
-            case .unreadable: refused += 1
-            case .end(let end): summary = end
-            }
-            if input.position - shown > 4 << 20 {
-                shown = input.position
-                line.show(shown >> 10, of: input.byteCount >> 10)
-            }
-        }
-        guard let summary else { throw KeychainError.unexpectedReply }
-        self.summary = summary
-        self.refused = refused
+        return try input.checked(key) { line.show($0 >> 10, of: input.byteCount >> 10) }
     }
-}
 
-/// One run of `import`. Each batch is stored whole or not at all.
-private struct Import {
-    private static let itemsPerBatch = 500
-    private static let bytesPerBatch = 4 << 20
-
-    let session: KeychainSession
-    let input: ImportInput
-    let key: ExportKey
-    let isDryRun: Bool
-
-    func run(_ report: inout ImportReport) throws {
-        let line = ProgressLine(isDryRun ? "Comparing" : "Importing")
+    /// Each batch is stored whole or not at all.
+    private func add(
+        _ input: ImportInput, _ key: ExportKey, to session: KeychainSession, _ report: inout ImportReport
+    ) throws {
+        let line = ProgressLine(dryRun ? "Comparing" : "Importing")
         defer { line.end() }
         let reader = try input.reader(key)
         do {
-            while let batch = try nextBatch(of: reader, &report) {
-                let request = ImportRequest(batch, isDryRun: isDryRun)
+            while true {
+                let batch = try reader.nextBatch(&report.outcomes[.refused, default: 0])
+                if batch.isEmpty { return }
+                let request = ImportRequest(batch, isDryRun: dryRun)
                 for outcome in try session.askAsOwner(.importItems(request), to: "import items") {
                     report.outcomes[outcome, default: 0] += 1
                 }
@@ -104,30 +74,12 @@ private struct Import {
             }
         } catch {
             line.end()
-            if !isDryRun && report.total > report.count(.refused) {
+            if !dryRun && report.total > report.count(.refused) {
                 Console.note(
                     "\(report.total) of \(counted(report.summary.items, "item")) were dealt with and stay so; "
                         + "the same command goes on with the rest")
             }
             throw error
         }
-    }
-
-    /// nil: there are no more items.
-    private func nextBatch(of reader: ExportReader, _ report: inout ImportReport) throws -> [Item]? {
-        var batch: [Item] = []
-        var bytes = 0
-        while batch.count < Self.itemsPerBatch && bytes < Self.bytesPerBatch {
-            switch try reader.next() {
-            // The engine would refuse such an item. It may be large in parts that the count of bytes leaves out.
-            case .item(let item) where item.flaw != nil: report.outcomes[.refused, default: 0] += 1
-            case .item(let item):
-                batch.append(item)
-                bytes += (item.secret?.count ?? 0) + item.attributes.byteCount
-            case .unreadable: report.outcomes[.refused, default: 0] += 1
-            case .end, nil: return batch.isEmpty ? nil : batch
-            }
-        }
-        return batch
     }
 }

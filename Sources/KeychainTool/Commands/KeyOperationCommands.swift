@@ -14,18 +14,18 @@ struct KeyPlace: ParsableArguments {
 
     /// - Parameter action: The operation in words, for the person who is asked.
     func privateKey(_ action: String, _ authentication: AuthenticationOptions) throws -> StoredKey {
-        try session(action + filter.items.inWords(after: " with key "), authentication).privateKey(filter)
+        try session(action, " with key ", authentication).privateKey(filter)
     }
 
     /// - Parameter words: The words between the operation and its key.
-    func publicKey(
-        _ action: String, _ words: String, _ authentication: AuthenticationOptions
-    ) throws -> AsymmetricKey {
-        try session(action + filter.items.inWords(after: words), authentication).publicKey(filter)
+    func publicKey(_ action: String, _ words: String, _ authentication: AuthenticationOptions) throws -> AsymmetricKey {
+        try session(action, words, authentication).publicKey(filter)
     }
 
-    private func session(_ reason: String, _ authentication: AuthenticationOptions) throws -> KeychainSession {
-        try KeychainSession.existing(store, authentication.asking(reason: reason))
+    private func session(
+        _ action: String, _ words: String, _ authentication: AuthenticationOptions
+    ) throws -> KeychainSession {
+        try .existing(store, authentication.asking(reason: action + filter.items.inWords(after: words)))
     }
 }
 
@@ -92,16 +92,7 @@ struct VerifyCommand: ParsableCommand {
     func run() throws {
         let (signature, message) = (try readSignature(), try input.read())
         let key = try place.publicKey("check a signature", " with key ", authentication)
-        let method = try KeyOperation.sign.method(algorithm, of: key)
-        let isRight =
-            switch key {
-            case .rsa(let key): try key.verify(signature, of: message, method)
-            case .ec(let key): try key.verify(signature, of: message, method)
-            }
-        guard isRight else {
-            let verifyFailed = KeychainError.Code(status: -67808)  // errSecVerifyFailed
-            throw KeychainError(verifyFailed, message: "the signature is not that of this key for these bytes")
-        }
+        try key.requireSignature(signature, of: message, try KeyOperation.sign.method(algorithm, of: key))
     }
 
     private func readSignature() throws -> Data {
@@ -141,9 +132,7 @@ struct EncryptCommand: ParsableCommand {
 struct DecryptCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "decrypt", abstract: "Decrypt what was encrypted to a key.",
-        discussion: """
-            The algorithm is the one of 'key encrypt'. Every fault of the bytes gives the same message.
-            """)
+        discussion: "The algorithm is the one of 'key encrypt'. Every fault of the bytes gives the same message.")
 
     @OptionGroup var place: KeyPlace
     @Option(help: "The algorithm.", completion: .list(KeyOperation.encrypt.names)) var algorithm: String?

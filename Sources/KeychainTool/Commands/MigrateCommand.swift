@@ -3,6 +3,7 @@ internal import FoundationEssentials
 internal import KeychainClient
 internal import KeychainModel
 internal import KeychainSystem
+internal import KeychainTransfer
 
 struct MigrateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -20,25 +21,13 @@ struct MigrateCommand: ParsableCommand {
             unlocked any more.
             """)
 
-    enum Target: String, ExpressibleByArgument, CaseIterable {
-        case embedded, user, system
-
-        var host: StoreHost {
-            switch self {
-            case .embedded: .embedded
-            case .user: .user
-            case .system: .system
-            }
-        }
-    }
-
     @OptionGroup var store: StoreOptions
     @Option(
         name: .customLong("to"),
         help: ArgumentHelp(
             "The keychain's next host: the programs themselves (embedded), this user's keychaind (user), or the system's "
                 + "(system)."))
-    var target: Target
+    var target: StoreHost
     @Flag(help: "Go on even if something has to stay: protected files, keys made in the keychain, damaged items.")
     var leaveBehind = false
     @Flag(help: "To or from the system's keychaind: say what would be done, and change nothing.") var dryRun = false
@@ -53,7 +42,7 @@ struct MigrateCommand: ParsableCommand {
         if target == .system || present == .system || present.isMoving {
             if present == .user { throw KeychainError.isOfUser(location.storeDirectory) }
             do {
-                plan = try SystemMigration(self, location, present).run()
+                plan = try moved(location, present)
             } catch let error as KeychainError where present.isMoving {
                 throw KeychainError(cutShort: error, target)
             }
@@ -69,6 +58,15 @@ struct MigrateCommand: ParsableCommand {
         if json { return try report.writeJSON() }
         if !quiet { Console.note(report.sentence) }
         if target == .user && !dryRun { noteIfAbsent() }
+    }
+
+    private func moved(_ location: StoreLocation, _ present: StoreHost) throws -> ItemMove.Plan {
+        let line = ProgressLine("Moving")
+        defer { line.end() }
+        let order = SystemMigration.Order(
+            target: target, socket: socket.map { URL(fileURLWithPath: $0) }, leavesBehind: leaveBehind,
+            isDryRun: dryRun, note: Console.note, readPasscodes: PasscodeInput.read, show: line.show)
+        return try SystemMigration(order, location, present).run()
     }
 
     private func noteIfAbsent() {
@@ -114,4 +112,16 @@ extension KeychainError {
                 "the keychain in \(store.path) belongs to this user's keychaind: take it back first with 'keychainctl "
                 + "migrate --to embedded'")
     }
+}
+
+extension StoreHost: ExpressibleByArgument {
+    /// The hosts that a person can choose.
+    private static let choices = [embedded, user, system]
+
+    init?(argument: String) {
+        guard let host = Self.choices.first(where: { $0.rawValue == argument }) else { return nil }
+        self = host
+    }
+
+    static var allValueStrings: [String] { choices.map(\.rawValue) }
 }

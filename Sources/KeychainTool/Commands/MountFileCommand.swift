@@ -1,9 +1,6 @@
 internal import ArgumentParser
-internal import FoundationEssentials
-internal import Glibc
 internal import KeychainModel
 internal import KeychainRun
-internal import KeychainSystem
 
 struct MountFileCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -58,39 +55,18 @@ struct UnmountFileCommand: ParsableCommand {
     func run() throws { try OtherProgram.run("fusermount3", ["-u", "--", point], package: "fuse3") }
 }
 
-/// A program that does the work of a command.
-enum OtherProgram {
+extension OtherProgram {
     /// Goes on as that program. If errors are wanted as JSON, waits for its end instead, and tells its errors so.
     ///
     /// - Parameter package: The package that has the program, for the error.
-    static func run(_ name: String, _ words: [String], package: String) throws {
-        // Programs of one release lie side by side.
-        let beside = FilePath.join(FilePath.directory(of: OwnProgram.path), name)
-        let found =
-            SearchPath.isProgram(beside) ? beside : SearchPath(Environment.process.variables["PATH"]).program(name)
-        guard let found else {
+    fileprivate static func run(_ name: String, _ words: [String], package: String) throws {
+        guard let program = OtherProgram(name) else {
             throw KeychainError(.notAvailable, message: "there is no program \(name): install the package \(package)")
         }
-        if Console.speaksJSON { return try startAndWait(found, words) }
-        var arguments = ([found] + words).map { strdup($0) } + [nil]
-        execv(found, &arguments)
-        throw SystemError("start \(found)", errno)
-    }
-
-    private static func startAndWait(_ path: String, _ words: [String]) throws {
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { throw SystemError("make a pipe", errno) }
-        let (errors, theirs) = (OpenDescriptor(ends[0]), OpenDescriptor(ends[1]))
-        let status = try SpawnedProgram(
-            path, words, descriptors: (STDIN_FILENO, STDOUT_FILENO, theirs.number)
-        ).awaitEnd()
+        guard Console.speaksJSON else { try program.becomeThis(words) }
+        let (status, errors) = try program.run(words)
         guard status != 0 else { return }
-        // A program that goes on may have the other end.
-        _ = fcntl(errors.number, F_SETFL, O_NONBLOCK)
-        var text = [UInt8](repeating: 0, count: 64 << 10)
-        let count = max(0, read(errors.number, &text, text.count))
-        let message = String(decoding: text[..<count], as: UTF8.self)
-        FailureReport(status: status, message: message.split(separator: "\n").joined(separator: "; ")).tell()
+        FailureReport(status: status, message: errors.joined(separator: "; ")).tell()
         throw ExitCode(status)
     }
 }

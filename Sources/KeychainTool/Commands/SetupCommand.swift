@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import FoundationEssentials
+internal import KeychainModel
 internal import KeychainSetup
 
 struct SetupCommand: ParsableCommand {
@@ -61,12 +62,12 @@ struct SetupCommand: ParsableCommand {
     }
 
     private func tell(_ reports: [SetupReport]) throws {
-        if json { return try Console.write(JSONValue.array(reports.map(\.json)).text + "\n") }
+        if json { return try reports.writeJSON() }
         for report in reports { try Console.write(report.text) }
     }
 }
 
-extension SetupReport {
+extension SetupReport: JSONConvertible {
     private var isUndo: Bool { [.takenBack, .partlyTakenBack, .plannedBack].contains(state) }
 
     var text: String {
@@ -84,17 +85,14 @@ extension SetupReport {
 
     var json: JSONValue {
         .object([
-            ("tool", .string(tool)), ("state", .string(state.rawValue)), ("isSetUp", .boolean(isSetUp)),
-            ("changes", .array(changes.map(json))), ("notes", .array(notes.map { .string($0) })),
+            ("tool", tool.json), ("state", state.rawValue.json), ("isSetUp", isSetUp.json),
+            ("changes", changes.map(json).json), ("notes", notes.json),
         ])
     }
 
     private func json(_ change: SetupChange) -> JSONValue {
         let (gone, new) = taken(change.lines)
-        return .object([
-            ("path", .string(change.path)), ("removed", .array(gone.map { .string($0) })),
-            ("added", .array(new.map { .string($0) })),
-        ])
+        return .object([("path", change.path.json), ("removed", gone.json), ("added", new.json)])
     }
 
     private func taken(_ lines: (removed: [String], added: [String])) -> (gone: [String], new: [String]) {

@@ -1,3 +1,5 @@
+internal import KeychainModel
+
 /// The steps of the demo, told one by one.
 struct Demo {
     let terminal: DemoTerminal

@@ -34,7 +34,8 @@ struct Conversion: TreeOperation {
         if waiting.contains(where: { $0.file.number == file.number }) { publish() }
         if try files.isProtected(file.url) == direction.isProtecting { return try leave(file) }
         // The old file stays until the new one is whole, and other programs may have written to the disk meanwhile.
-        try DiskSpace.require(direction.sizeOfResult(for: file, files), at: file.path, for: file.path)
+        try DiskSpace(at: parentDirectory(of: file.path))?.require(
+            direction.sizeOfResult(for: file, files), for: file.path)
         guard try prepare(file) else { return try leave(file) }
         waiting.append((file, run.completed))
         if batch.isFull { publish() }

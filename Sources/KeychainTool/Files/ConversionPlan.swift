@@ -21,7 +21,7 @@ struct ConversionPlan {
 
         fileprivate init(of path: String) {
             directory = parentDirectory(of: path)
-            blockSize = DiskSpace.blockSize(at: directory)
+            blockSize = DiskSpace(at: directory)?.blockSize ?? 4096
         }
 
         /// - Parameter size: The size of the new file.
@@ -36,7 +36,8 @@ struct ConversionPlan {
 
         /// The bytes that have to be free before the run starts.
         var needed: UInt64 { UInt64(max(0, growth)).addingToLimit(secondTime) }
-        var free: UInt64? { DiskSpace.free(at: directory) }
+        var free: UInt64? { DiskSpace(at: directory)?.free }
+        var takesFiles: Bool { DiskSpace(at: directory)?.takesFiles ?? true }
         var hasSpace: Bool { free.map { $0 >= needed } ?? true }
     }
 
@@ -73,9 +74,9 @@ struct ConversionPlan {
 
     /// - Throws: 222 if one of the disks has too little space.
     func requireSpace(for walk: TreeWalk) throws(FileFailure) {
-        guard disks.values.contains(where: { !$0.hasSpace || !DiskSpace.takesFiles(at: $0.directory) }) else { return }
+        guard disks.values.contains(where: { !$0.hasSpace || !$0.takesFiles }) else { return }
         for disk in ConversionPlan(walk, direction, files, isExact: true).sortedDisks {
-            guard DiskSpace.takesFiles(at: disk.directory) else {
+            guard disk.takesFiles else {
                 throw FileFailure(
                     disk.directory, .diskFull, "the disk has no room for another file; nothing was changed")
             }

@@ -10,16 +10,11 @@ struct FileFailure: Error {
     /// The exit status.
     let status: Int32
 
-    init(_ path: String, _ code: KeychainError.Code, _ message: String) {
-        self.path = path
-        self.message = message
-        status = ExitStatus.of(code)
-    }
+}
 
-    init(path: String, message: String, status: Int32) {
-        self.path = path
-        self.message = message
-        self.status = status
+extension FileFailure {
+    init(_ path: String, _ code: KeychainError.Code, _ message: String) {
+        self.init(path: path, message: message, status: ExitStatus.of(code))
     }
 
     /// A refusal of the system.
@@ -31,13 +26,11 @@ struct FileFailure: Error {
     ///   - path: As the person named it; nil: as the error does.
     ///   - prefix: The words before the error's message.
     init(_ error: DataProtectionError, path: String? = nil, prefix: String = "") {
-        self.path = path ?? error.path
-        message =
-            prefix
-            + (error.code == .notProtected
-                ? "it is a plain file; 'keychainctl file protect' encrypts it" : error.message)
+        let message =
+            error.code == .notProtected ? "it is a plain file; 'keychainctl file protect' encrypts it" : error.message
         // The keychain's own status is passed on as it is.
-        status = error.status.map { $0 & 0xff } ?? ExitStatus.of(Self.code(of: error))
+        let status = error.status.map { $0 & 0xff } ?? ExitStatus.of(Self.code(of: error))
+        self.init(path: path ?? error.path, message: prefix + message, status: status)
     }
 
     /// Does `body`. An error with the file has its path as the person named it.

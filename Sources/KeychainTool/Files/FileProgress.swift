@@ -1,3 +1,5 @@
+internal import KeychainModel
+
 /// Shows the progress of the work on many files: files and bytes, the speed, and the time that is left.
 final class FileProgress {
     private static let interval = Duration.milliseconds(50)
@@ -35,34 +37,23 @@ final class FileProgress {
         lastShown = now
         // Files may have grown since they were counted.
         let (fileCount, byteCount) = (max(doneFiles, total.fileCount), max(bytes, total.byteCount))
-        let speed = ProgressSpeed(
-            elapsed: now - start, files: (doneFiles, fileCount), bytes: (bytes, byteCount))
+        let elapsed = now - start
         line.show(
-            ("files", doneFiles, fileCount), ("KiB", Int(bytes >> 10), Int(byteCount >> 10)),
-            now - start < Self.firstRate ? "" : speed.text)
-    }
-}
-
-struct ProgressSpeed {
-    let elapsed: Duration
-    let files: (done: Int, total: Int)
-    let bytes: (done: UInt64, total: UInt64)
-
-    private var seconds: Double { elapsed / .seconds(1) }
-
-    /// The share that is done, half by files and half by bytes: small files take their time too.
-    private var share: Double {
-        let ofFiles = files.total > 0 ? Double(files.done) / Double(files.total) : 1
-        let ofBytes = bytes.total > 0 ? Double(bytes.done) / Double(bytes.total) : ofFiles
-        return (ofFiles + ofBytes) / 2
+            [(" files", doneFiles, fileCount), (" KiB", Int(bytes >> 10), Int(byteCount >> 10))],
+            elapsed < Self.firstRate
+                ? "" : Self.speed(elapsed / .seconds(1), (doneFiles, fileCount), (Double(bytes), Double(byteCount))))
     }
 
-    var text: String {
-        guard seconds > 0 else { return "" }
+    private static func speed(
+        _ seconds: Double, _ files: (done: Int, total: Int), _ bytes: (done: Double, total: Double)
+    ) -> String {
         let rates =
-            "\(Int(Double(files.done) / seconds)) files/s, \(ByteCount.text(Int64(Double(bytes.done) / seconds)))/s"
+            "\(Int(Double(files.done) / seconds)) files/s, \(ByteCount.text(Int64(bytes.done / seconds)))/s"
+        // Half by files and half by bytes: small files take their time too.
+        let ofFiles = files.total > 0 ? Double(files.done) / Double(files.total) : 1
+        let share = (ofFiles + (bytes.total > 0 ? bytes.done / bytes.total : ofFiles)) / 2
         guard share > 0, share < 1 else { return rates }
-        return "\(rates), \(Self.text(seconds: Int(seconds / share * (1 - share)) + 1)) left"
+        return "\(rates), \(text(seconds: Int(seconds / share * (1 - share)) + 1)) left"
     }
 
     private static func text(seconds: Int) -> String {

@@ -36,7 +36,6 @@ private final class NoKeychain: RequestHandler {
         for _: Caller, _: Cancellation, hint _: (BiometryHint) -> Void
     ) throws(BiometryFailure) -> BiometryTicket { throw .failed(refusal.message) }
     func listenForLocks() throws(KeychainError) -> any LockListener { throw refusal }
-    func listenForChanges(as _: Caller) throws(KeychainError) -> any ChangeListener { throw refusal }
     func prepareForExit() {}
 }
 

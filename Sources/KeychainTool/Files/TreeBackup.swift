@@ -1,5 +1,6 @@
 internal import DataProtectionCore
 internal import FoundationEssentials
+internal import KeychainModel
 internal import KeychainSystem
 
 /// The work of `file backup` and `file restore`.

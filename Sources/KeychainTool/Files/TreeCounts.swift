@@ -1,3 +1,5 @@
+internal import KeychainModel
+
 /// The counts of a ``TreeRun``.
 struct TreeCounts {
     static let skipped = Field<Self>(

@@ -169,31 +169,23 @@ struct TreeWalk {
         in descriptor: Int32, _ path: String, _ body: (Finding) throws -> Void
     ) rethrows -> Level? {
         var status = stat()
-        guard descriptor >= 0, fstat(descriptor, &status) == 0, let stream = fdopendir(descriptor) else {
+        guard descriptor >= 0, fstat(descriptor, &status) == 0, let content = DirectoryNames(closing: descriptor) else {
             try body(.failed(FileFailure(path, "look into", errno)))
             if descriptor >= 0 { close(descriptor) }
             return nil
         }
-        defer { closedir(stream) }
         var names: [String] = []
-        errno = 0
-        while let entry = readdir(stream) {
-            let bytes = Self.name(of: entry)
+        for bytes in content.names {
             if let name = String(validating: bytes, as: UTF8.self) {
-                if ![".", ".."].contains(name) { names.append(name) }
+                names.append(name)
             } else {
                 // Foundation cannot name such a file.
                 let name = bytes.map { $0 < 0x80 ? String(UnicodeScalar($0)) : "<\(String($0, radix: 16))>" }.joined()
                 try body(.failed(.nameIsNoText("\(path)/\(name)")))
             }
-            errno = 0
         }
-        if errno != 0 { try body(.failed(FileFailure(path, "look into", errno))) }
+        if content.failure != 0 { try body(.failed(FileFailure(path, "look into", content.failure))) }
         return Level(
             path: path, number: FileNumber(status), names: names.sorted { $1.utf8.lexicographicallyPrecedes($0.utf8) })
-    }
-
-    private static func name(of entry: UnsafeMutablePointer<dirent>) -> [UInt8] {
-        withUnsafeBytes(of: &entry.pointee.d_name) { bytes in Array(bytes.prefix { $0 != 0 }) }
     }
 }

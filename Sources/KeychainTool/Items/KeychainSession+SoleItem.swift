@@ -31,7 +31,10 @@ extension KeychainSession {
     /// The matches of the first level that has any.
     func hits(of levels: [[ItemQuery]], amongReachable: Bool = false) throws(KeychainError) -> Hits {
         let request = ResolveRequest(levels, amongReachable: amongReachable)
-        return Hits(try connection.resolve(request), of: request.queries)
+        let (resolution, queries) = (try connection.resolve(request), request.queries)
+        return Hits(
+            readable: resolution.matches.map { (queries[$0.query], $0.item) },
+            asking: resolution.asking.map { queries[$0] })
     }
 
     /// The matches of several queries together.
@@ -39,13 +42,6 @@ extension KeychainSession {
         var readable: [(query: ItemQuery, item: Item)] = []
         /// One query for each class with matches that ask for authentication.
         var asking: [ItemQuery] = []
-
-        init(readable: [(query: ItemQuery, item: Item)]) { self.readable = readable }
-
-        init(_ resolution: Resolution, of queries: [ItemQuery]) {
-            readable = resolution.matches.map { (queries[$0.query], $0.item) }
-            asking = resolution.asking.map { queries[$0] }
-        }
 
         /// The number of matches. Matches that ask for authentication count once for each class.
         var count: Int { readable.count + asking.count }
@@ -73,20 +69,7 @@ extension KeychainSession {
     ///
     /// - Throws: as ``soleMatch(of:amongReachable:)``, and `.decode` if the item's secret does not open.
     func item(of levels: [[ItemQuery]]) throws -> Item {
-        let exact = try soleMatch(of: levels, amongReachable: true)
-        do {
-            guard let item = try items(of: exact, wantsSecrets: true).first else { throw KeychainError.unexpectedReply }
-            return item
-        } catch let error as KeychainError where error.code == .itemNotFound {
-            // The item was deleted a moment ago, or it is damaged: answers leave out items that do not open. This error
-            // has to name the damage.
-            _ = try items(of: exact, wantsSecrets: false)
-            throw KeychainError(
-                .decode,
-                message: "the item is there, but its secret is damaged or was tampered with: "
-                    + "run 'keychainctl doctor', and add the item anew",
-                cause: error)
-        }
+        try connection.item(try soleMatch(of: levels, amongReachable: true), asking)
     }
 }
 

@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import KeychainClient
 internal import KeychainModel
+internal import KeychainSalvage
 internal import KeychainSystem
 
 /// A connection to one keychain, as its owner, and the requests that commands make of it.
@@ -73,14 +74,7 @@ struct KeychainSession {
         guard let location = try? StoreLocation(KeychainConfiguration()), StorePresence(location) == .present,
             let mark = try? StoreHost(ofStore: location.storeDirectory), mark.isMoving || mark == .embedded
         else { return nil }
-        let path = location.storeDirectory.path
-        return mark.isMoving
-            ? StoreFinding(
-                .warning, "the items in \(path) are being moved, or that was cut short",
-                advice: "if it was, run 'keychainctl migrate --to system' again")
-            : StoreFinding(
-                .note, "the items in \(path) are not in this keychain",
-                advice: "'keychainctl migrate --to system' moves them")
+        return .unmoved(location, mark)
     }
 
     func ask<Answer>(_ question: Question<Answer>) throws(KeychainError) -> Answer {

@@ -19,16 +19,7 @@ enum OneTimeItem {
     static func key(of item: Item) throws -> OneTimeKey {
         let secret = try item.requireSecret()
         if case .text(let service)? = item.attributes[.service], service.hasPrefix(prefix) { return try key(secret) }
-        return try secret.withUnsafeBytes { (bytes) throws(KeychainError) in
-            guard let range = OneTimeKey.range(in: bytes) else {
-                throw KeychainError(
-                    .parameter,
-                    message:
-                        "the item has no key for one-time codes: none of the lines of its secret begins with 'otpauth://'"
-                )
-            }
-            return try OneTimeKey(text: UnsafeRawBufferPointer(rebasing: bytes[range]))
-        }
+        return try OneTimeKey(lineOf: secret)
     }
 
     /// The key whose text is the whole secret.

@@ -16,13 +16,7 @@ struct ItemName {
 
     /// The names by which a command finds the item, and no labels of passwords.
     static func names(of item: Item) -> [String] {
-        Level.name.attributes(of: item.itemClass).compactMap { attribute in
-            switch item.attributes[attribute] {
-            case .text(let text): text
-            case .data(let bytes): String(validating: bytes, as: UTF8.self)
-            default: nil
-            }
-        }
+        Level.name.attributes(of: item.itemClass).compactMap { item.attributes[$0]?.text }
     }
 
     /// Copies of the query with the name, one for each attribute of the level that its class has.
@@ -57,20 +51,13 @@ struct NamePart {
     init(_ text: String) { self.text = Self.folded(text) }
 
     /// Whether a text attribute of an item has the part, in capitals or not.
-    func isIn(_ item: Item) -> Bool { item.attributes.entries.contains { isIn($0.value) } }
-
-    private func isIn(_ value: AttributeValue) -> Bool {
-        switch value {
-        case .text(let whole): isIn(Self.folded(whole))
-        case .data(let bytes): String(validating: bytes, as: UTF8.self).map { isIn(Self.folded($0)) } ?? false
-        case .number, .date: false
-        }
-    }
+    func isIn(_ item: Item) -> Bool { item.attributes.entries.contains { $0.value.text.map(isIn) ?? false } }
 
     /// By characters, so that an accent may be written in either way, and by scalars: a person may remember a part of what
     /// is shown as one character.
-    private func isIn(_ whole: String) -> Bool {
-        whole.contains(text) || Array(whole.unicodeScalars).contains(Array(text.unicodeScalars))
+    private func isIn(_ text: String) -> Bool {
+        let whole = Self.folded(text)
+        return whole.contains(self.text) || Array(whole.unicodeScalars).contains(Array(self.text.unicodeScalars))
     }
 
     /// Capitals first: "ß" is "SS" then, and each form of sigma is the same.

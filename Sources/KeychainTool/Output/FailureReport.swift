@@ -19,13 +19,12 @@ struct FailureReport: Keyed {
     /// The items that match where one is wanted.
     var matches: [Item] = []
 
-    init(status: Int32, message: String) {
-        (self.status, self.message) = (status, message)
-    }
+}
 
+extension FailureReport {
     init(_ error: KeychainError, matches: [Item] = []) {
-        (status, code) = (ExitStatus.of(error.code), error.code.status)
-        (message, self.matches) = (error.message, matches)
+        self.init(
+            status: ExitStatus.of(error.code), code: error.code.status, message: error.message, matches: matches)
     }
 
     func tell() {

@@ -20,8 +20,8 @@ struct ItemTable {
     var lines: [String] {
         let columns = TableColumn.fitted(columns, to: width)
         return (0...items.count).map { row in
-            let line = columns.map { $0.padded(row) }.joined(separator: TableColumn.gap)
-                .trimmingSuffix(while: { $0 == " " })
+            let cells = columns.map { $0.padded(row) }.joined(separator: TableColumn.gap)
+            let line = String(cells.reversed().drop { $0 == " " }.reversed())
             return row == 0 && hasColors ? "\u{1b}[1m\(line)\u{1b}[m" : line
         }
     }
@@ -75,10 +75,6 @@ struct ItemTable {
 }
 
 extension Item {
-    var place: AttributeValue? {
-        attributes[.service] ?? attributes[.server] ?? attributes[.applicationTag]
-    }
-
     /// The place with the parts that the item has: "imaps://mail.example:993/inbox".
     fileprivate var wholePlace: String {
         func text(_ attribute: Attribute) -> String {
@@ -104,22 +100,12 @@ extension [Item] {
 
 extension Item {
     /// Empty: the item has no such text.
-    private func text(_ attribute: Attribute) -> String {
-        if case .text(let text)? = attributes[attribute] { text } else { "" }
-    }
+    private func text(_ attribute: Attribute) -> String { attributes[attribute]?.text ?? "" }
 
     fileprivate var sortKey: [String] {
         [
             String(itemClass.number), accessGroup, text(.service) + text(.server), text(.account),
             identifier.uuidString,
         ]
-    }
-}
-
-extension String {
-    fileprivate func trimmingSuffix(while predicate: (Character) -> Bool) -> String {
-        var rest = self[...]
-        while let last = rest.last, predicate(last) { rest.removeLast() }
-        return String(rest)
     }
 }

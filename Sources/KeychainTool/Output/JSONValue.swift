@@ -1,3 +1,5 @@
+internal import KeychainModel
+
 /// JSON for scripts. The keys keep their order, and control characters are escaped.
 ///
 /// Foundation's encoder does not escape the controls U+007F to U+009F, and sorts or shuffles the keys.

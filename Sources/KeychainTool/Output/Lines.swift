@@ -1,3 +1,5 @@
+internal import KeychainModel
+
 /// A list of terms, each with a text that is folded to the width of a terminal.
 struct Lines {
     private static let widest = 78

@@ -1,5 +1,8 @@
 /// A line at the terminal that shows the progress of long work. Without a terminal there is no line.
 final class ProgressLine {
+    /// Work in one unit, whose name begins with a blank or is empty.
+    typealias Count = (unit: String, done: Int, total: Int)
+
     private static let width = 30
 
     private let title: String
@@ -9,21 +12,14 @@ final class ProgressLine {
 
     init(_ title: String) { self.title = title }
 
-    func show(_ done: Int, of total: Int) {
-        guard Console.errorIsTerminal, total > 0 else { return }
-        Console.overwriteLine(Self.text(title, done, of: total))
-        isOpen = true
-    }
+    func show(_ done: Int, of total: Int) { if total > 0 { show([("", done, total)]) } }
 
-    /// Shows work that is measured in two units. The bar shows the second one.
-    ///
-    /// - Parameter note: The text behind the bar, as far as there is room.
-    func show(
-        _ first: (unit: String, done: Int, total: Int), _ second: (unit: String, done: Int, total: Int),
-        _ note: String = ""
-    ) {
+    /// - Parameters:
+    ///   - counts: The work in several units. The bar shows the last one.
+    ///   - note: The text behind the bar, as far as there is room.
+    func show(_ counts: [Count], _ note: String = "") {
         guard Console.errorIsTerminal else { return }
-        let text = Self.text(title, first, second) + (note.isEmpty ? "" : "  " + note)
+        let text = Self.text(title, counts) + (note.isEmpty ? "" : "  " + note)
         // A terminal would break a longer line, and the next one would cover only its last part.
         let shown = text.prefix(Console.errorWidth - 1)
         Console.overwriteLine(shown + String(repeating: " ", count: max(0, lastCount - shown.count)))
@@ -38,29 +34,14 @@ final class ProgressLine {
         lastCount = 0
     }
 
-    /// The text is never shorter than the one before, which it covers: the count always has the width of the total.
-    static func text(_ title: String, _ done: Int, of total: Int) -> String {
-        let (bar, percent) = bar(done, of: total)
-        return "\(title)  \(bar)  \(aligned(done, of: total))  \(percent)"
-    }
-
-    static func text(
-        _ title: String, _ first: (unit: String, done: Int, total: Int), _ second: (unit: String, done: Int, total: Int)
-    ) -> String {
-        let (bar, percent) = bar(second.done, of: second.total)
-        let counts = [first, second].map { "\(aligned($0.done, of: $0.total)) \($0.unit)" }
-        return "\(title)  \(bar)  \(counts.joined(separator: "  "))  \(percent)"
-    }
-
-    private static func bar(_ done: Int, of total: Int) -> (bar: String, percent: String) {
+    /// A count always has the width of its total.
+    static func text(_ title: String, _ counts: [Count]) -> String {
+        let (_, done, total) = counts[counts.count - 1]
         let share = total > 0 ? min(1, max(0, Double(done) / Double(total))) : 1
         let filled = Int(share * Double(width))
         let bar = String(repeating: "#", count: filled) + String(repeating: "-", count: width - filled)
-        return ("[\(bar)]", aligned("\(Int(share * 100))%", 4))
-    }
-
-    private static func aligned(_ done: Int, of total: Int) -> String {
-        "\(aligned(String(done), String(total).count))/\(total)"
+        let texts = counts.map { aligned(String($0.done), String($0.total).count) + "/\($0.total)" + $0.unit }
+        return "\(title)  [\(bar)]  \(texts.joined(separator: "  "))  \(aligned("\(Int(share * 100))%", 4))"
     }
 
     private static func aligned(_ text: String, _ width: Int) -> String {

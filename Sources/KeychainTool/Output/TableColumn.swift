@@ -1,3 +1,5 @@
+internal import KeychainModel
+
 /// A column of a table: its heading, and a cell for each row.
 struct TableColumn {
     static let gap = "  "

@@ -67,18 +67,45 @@ extension LeftOut: Keyed {
         Field("damaged", "that does not open") { $0.unreadable },
     ]
 
-    var count: Int { thisDeviceOnly + constrained + ofTokens + unreadable }
+}
 
-    /// The counts with the meanings of their fields; nil: nothing was left out.
-    var inWords: String? {
-        let parts = Self.fields.compactMap { field in
-            field.value(self)?.plain.flatMap { $0 == "0" ? nil : "\($0) \(field.meaning)" }
+struct MigrationReport: Report {
+    static let fields: [Field<Self>] =
+        [
+            Field("host", "as `--to` says") { $0.host.rawValue }, Field("store", "the store's directory") { $0.store },
+            Field("dryRun", "whether nothing was changed") { $0.isDryRun },
+        ] + ItemMove.Plan.fields.of { $0.plan }
+
+    let host: StoreHost
+    let store: String
+    let isDryRun: Bool
+    /// nil: no item was copied.
+    let plan: ItemMove.Plan?
+
+    var text: String { TerminalText.escape(sentence) + "\n" }
+
+    var sentence: String {
+        let owner =
+            switch host {
+            case .user: "this user's keychaind"
+            case .system: "the system's keychaind"
+            case .embedded, .moving, .moved: "the programs that use it"
+            }
+        let details = plan.map { plan in
+            counted(plan.count, "item") + (isDryRun ? " would go" : " moved")
+                + (plan.leftInWords.map { "; left behind, and not usable now: \($0)" } ?? "")
         }
-        return parts.isEmpty ? nil : parts.joined(separator: ", ")
+        if isDryRun { return "\(details ?? "") (dry run: nothing was changed)" }
+        return "the keychain in \(store) belongs to \(owner) now" + (details.map { ": \($0)" } ?? "")
     }
 }
 
-/// A count with its noun: "1 item", "3 items".
-func counted(_ count: some BinaryInteger, _ one: String, _ many: String? = nil) -> String {
-    count == 1 ? "1 \(one)" : "\(count) \(many ?? one + "s")"
+extension ItemMove.Plan: Keyed {
+    static let fields: [Field<Self>] = [
+        Field("moved", "to or from the system's keychaind: the number of items that go there") { $0.count },
+        Field("leftBehind", "… how many stay where they are: as `leftOut` above") { $0.leftOut },
+        Field("files", "… whether protected files stay, which open with the keys of their keychain alone") {
+            $0.hasFiles
+        },
+    ]
 }

@@ -198,10 +198,8 @@ extension KeychainItem {
     subscript(text attribute: Attribute) -> String? {
         get {
             switch attributes[attribute] {
-            case .text(let text): text
-            case .data(let data): String(validating: data, as: UTF8.self)
             case .number(let number): String(number)
-            case .date, nil: nil
+            case let value: value?.text
             }
         }
         set { attributes[attribute] = newValue.map { .text($0) } }

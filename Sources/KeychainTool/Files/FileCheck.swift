@@ -1,6 +1,7 @@
 internal import DataProtectionCore
 internal import FoundationEssentials
 internal import Glibc
+internal import KeychainModel
 internal import KeychainSystem
 
 /// The work of `file fsck`.
@@ -38,7 +39,7 @@ struct FileCheck: TreeOperation {
     }
 
     private mutating func check(_ file: TreeWalk.FoundFile, below root: String) throws -> FileCheckReport {
-        var report = FileCheckReport(file.path, try files.check(file.url, progress: run.show))
+        var report = FileCheckReport(path: file.path, check: try files.check(file.url, progress: run.show))
         summary.checked += 1
         if repairs, report.check.canRepairHeader, try files.meaning(file.found).repairHeader(of: file.url) {
             report.afterRepair = try files.check(file.url, progress: run.show)
@@ -70,7 +71,8 @@ struct FileCheck: TreeOperation {
             throw DataProtectionError(
                 .unsupportedFile, file.path, "what is saved of it would lie among a keychain's files")
         }
-        try DiskSpace.require(ProtectedFiles.storedSize(ofContent: check.length ?? 0), at: target, for: file.path)
+        try DiskSpace(at: parentDirectory(of: target))?.require(
+            ProtectedFiles.storedSize(ofContent: check.length ?? 0), for: file.path)
         let saved = try files.salvage(file.url, to: URL(namedByPerson: target), progress: run.show)
         return saved.isSalvaged ? target : nil
     }

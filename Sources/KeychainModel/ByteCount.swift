@@ -1,6 +1,6 @@
 /// Sizes for people: "512 bytes", "64 KiB", "1.5 MiB".
-enum ByteCount {
-    static func text(_ count: some BinaryInteger) -> String {
+package enum ByteCount {
+    package static func text(_ count: some BinaryInteger) -> String {
         var size = Double(Int64(clamping: count))
         var unit = 0
         let units = ["bytes", "KiB", "MiB", "GiB", "TiB"]

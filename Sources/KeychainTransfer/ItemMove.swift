@@ -1,18 +1,22 @@
 internal import FoundationEssentials
-internal import KeychainClient
+package import KeychainClient
 internal import KeychainCrypto
-internal import KeychainModel
+package import KeychainModel
 
 /// The way of items from one keychain into another, over their connections.
 ///
 /// An item keeps its reference and its dates. Nothing is deleted before it lies in the target, so a move may be cut short
 /// anywhere and begun again. The source is closed to all others; if it changes all the same, the move ends with an error.
-struct ItemMove {
-    struct End {
+package struct ItemMove {
+    package struct End {
         let connection: Connection
         let asking: Asking
         /// The access group that the move is about; nil: all.
         var group: String?
+
+        package init(connection: Connection, asking: Asking, group: String? = nil) {
+            (self.connection, self.asking, self.group) = (connection, asking, group)
+        }
 
         func ask<Answer>(_ question: Question<Answer>) throws(KeychainError) -> Answer {
             try connection.ask(question, asking)
@@ -34,14 +38,21 @@ struct ItemMove {
     /// The most items that are deleted at once.
     var mostDeleted = 1_000
 
-    struct Plan {
-        fileprivate(set) var leftOut = LeftOut()
-        fileprivate(set) var hasFiles = false
+    package struct Plan {
+        package fileprivate(set) var leftOut = LeftOut()
+        package fileprivate(set) var hasFiles = false
         fileprivate var items: [UUID: Copy] = [:]
         /// How many of them the target lacks.
         fileprivate var missing = 0
 
-        var count: Int { items.count }
+        package var count: Int { items.count }
+
+        /// nil: nothing stays where it is.
+        package var leftInWords: String? {
+            let parts = [leftOut.inWords, hasFiles ? "protected files, if there still are any" : nil]
+                .compactMap(\.self)
+            return parts.isEmpty ? nil : parts.joined(separator: ", ")
+        }
     }
 
     /// The parts of an item that are the same in both keychains: all but its group.
@@ -134,22 +145,6 @@ struct ItemMove {
     }
 }
 
-extension ItemMove.Plan: Keyed {
-    static let fields: [Field<Self>] = [
-        Field("moved", "to or from the system's keychaind: the number of items that go there") { $0.count },
-        Field("leftBehind", "… how many stay where they are: as `leftOut` above") { $0.leftOut },
-        Field("files", "… whether protected files stay, which open with the keys of their keychain alone") {
-            $0.hasFiles
-        },
-    ]
-
-    /// nil: nothing stays where it is.
-    var leftInWords: String? {
-        let parts = [leftOut.inWords, hasFiles ? "protected files, if there still are any" : nil].compactMap(\.self)
-        return parts.isEmpty ? nil : parts.joined(separator: ", ")
-    }
-}
-
 extension Item {
     /// Equal for two items that one keychain cannot have.
     fileprivate var uniqueName: [[UInt8]] {
@@ -160,7 +155,9 @@ extension Item {
     }
 
     fileprivate var forPeople: String {
-        let names = [place, attributes[.account], attributes[.label]].compactMap { $0?.text { _ in "…" } }
+        let names = [place, attributes[.account], attributes[.label]].compactMap { value in
+            if case .text(let text) = value { text } else { value.map { _ in "…" } }
+        }
         let name = names.filter { !$0.isEmpty }.joined(separator: ", ")
         return "\(itemClass.title) \(name) of access group \(accessGroup)"
     }
@@ -188,5 +185,16 @@ extension KeychainError {
                 "not everything can go: \(left). Keys that were made in the keychain never leave it, 'keychainctl doctor' "
                 + "tells of damaged items, and 'keychainctl file unprotect' makes ordinary files of protected ones. With "
                 + "--leave-behind all that stays, out of reach until the items are moved the other way")
+    }
+}
+
+extension LeftOut {
+    /// nil: nothing was left out.
+    package var inWords: String? {
+        let reasons = [
+            (thisDeviceOnly, "only for this device"), (constrained, "that asks for authentication"),
+            (ofTokens, "of a token"), (unreadable, "that does not open"),
+        ]
+        return total == 0 ? nil : reasons.filter { $0.0 > 0 }.map { "\($0) \($1)" }.joined(separator: ", ")
     }
 }

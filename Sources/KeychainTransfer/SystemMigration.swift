@@ -1,7 +1,7 @@
-internal import FoundationEssentials
+package import FoundationEssentials
 internal import Glibc
 internal import KeychainClient
-internal import KeychainModel
+package import KeychainModel
 internal import KeychainSystem
 
 /// The way of a keychain to the system's keychaind, and back.
@@ -12,45 +12,67 @@ internal import KeychainSystem
 ///
 /// All items go into the group `unconfined`, and those of that group come back: any program can write items of any group into
 /// this user's store, and there the other groups are those of confined programs.
-struct SystemMigration {
-    private let command: MigrateCommand
+package struct SystemMigration {
+    /// The wishes of the person, and the ways to reach them.
+    package struct Order {
+        package var target: StoreHost
+        /// The socket of the system's keychaind; nil: the usual one.
+        package var socket: URL?
+        /// Whether what cannot go is left where it is.
+        package var leavesBehind: Bool
+        /// Whether nothing is changed.
+        package var isDryRun: Bool
+        package var note: (String) -> Void
+        package var readPasscodes: (_ names: [String]) throws -> [SecretBytes]
+        package var show: (_ done: Int, _ total: Int) -> Void
+
+        package init(
+            target: StoreHost, socket: URL?, leavesBehind: Bool, isDryRun: Bool, note: @escaping (String) -> Void,
+            readPasscodes: @escaping ([String]) throws -> [SecretBytes], show: @escaping (Int, Int) -> Void
+        ) {
+            (self.target, self.socket, self.leavesBehind, self.isDryRun) = (target, socket, leavesBehind, isDryRun)
+            (self.note, self.readPasscodes, self.show) = (note, readPasscodes, show)
+        }
+    }
+
+    private let order: Order
     private let location: StoreLocation
     /// The mark as it was found.
     private let mark: StoreHost
     private let system: ItemMove.End
     private let wasSystemLocked: Bool
     /// How the person is asked for this user's own store.
-    private let asking = Asking.once(reason: reason, mayAsk: true)
+    private let asking = Asking(in: AuthenticationSession(), reason: reason)
     /// A passcode for this user's own store, which has none; otherwise all that the system's has locked would lie open.
     private let newPasscode: SecretBytes?
 
     private static let reason = "move the items of a keychain"
 
-    private var isToSystem: Bool { command.target == .system }
+    private var isToSystem: Bool { order.target == .system }
 
     /// Asks the daemon first. Both passcodes are read before anything is changed: a script has one standard input, and a
     /// wrong one is told before any program is kept out.
     ///
     /// - Throws: `.notAvailable` if the system's keychaind does not answer, or if programs do not go by this store's mark.
-    init(_ command: MigrateCommand, _ location: StoreLocation, _ mark: StoreHost) throws {
-        (self.command, self.location, self.mark) = (command, location, mark)
-        if let detour = try location.detour(from: command.target.host) {
+    package init(_ order: Order, _ location: StoreLocation, _ mark: StoreHost) throws {
+        (self.order, self.location, self.mark) = (order, location, mark)
+        if let detour = try location.detour(from: order.target) {
             // A move that was cut short can be completed in any case.
             guard mark.isMoving else { throw KeychainError(.notAvailable, message: "\(detour). Nothing was changed") }
-            Console.note("note: \(detour)")
+            order.note("note: \(detour)")
         }
         var configuration = KeychainConfiguration()
-        configuration.host = command.socket.map { .socket(URL(fileURLWithPath: $0)) } ?? .system
+        configuration.host = order.socket.map { .socket($0) } ?? .system
         system = ItemMove.End(
-            connection: Connection(configuration, authority: .owner), asking: .once(reason: Self.reason, mayAsk: true),
-            group: Caller.unconfinedGroup)
+            connection: Connection(configuration, authority: .owner),
+            asking: Asking(in: AuthenticationSession(), reason: Self.reason), group: Caller.unconfinedGroup)
         let status = try system.connection.lockStatus()
         wasSystemLocked = status.state != .unlocked
         let home = StorePresence(location) == .absent ? nil : try location.connection(as: mark)
         let hasPasscode = try home?.lockStatus().hasPasscode == true
-        if command.target == .system && hasPasscode && !status.hasPasscode { throw KeychainError.opensHere }
+        if order.target == .system && hasPasscode && !status.hasPasscode { throw KeychainError.opensHere }
         let names = [(hasPasscode, "this keychain"), (status.hasPasscode, "the system's keychain")]
-        let passcodes = try PasscodeInput.read(names.filter(\.0).map { "Passcode of \($0.1)" })
+        let passcodes = try order.readPasscodes(names.filter(\.0).map { "Passcode of \($0.1)" })
         if hasPasscode, let passcode = passcodes.first {
             asking.session?.keep(passcode: passcode)
             _ = try home?.ask(.verify(AuthenticationProof(passcode: passcode)))
@@ -59,16 +81,16 @@ struct SystemMigration {
             system.asking.session?.keep(passcode: passcode)
         }
         try system.unlock()
-        newPasscode = status.hasPasscode && !hasPasscode && command.target != .system ? passcodes.last : nil
+        newPasscode = status.hasPasscode && !hasPasscode && order.target != .system ? passcodes.last : nil
     }
 
     /// - Returns: the items that have moved, or would move.
-    func run() throws -> ItemMove.Plan {
-        let plan = Result { try command.dryRun ? rehearsed() : moved() }
+    package func run() throws -> ItemMove.Plan {
+        let plan = Result { try order.isDryRun ? rehearsed() : moved() }
         do {
             if wasSystemLocked { try system.connection.lock(.now) }
         } catch {
-            Console.note("note: the system's keychain is not locked again: \(error.message)")
+            order.note("note: the system's keychain is not locked again: \(error.message)")
         }
         return try plan.get()
     }
@@ -101,22 +123,20 @@ struct SystemMigration {
                 try home?.connection.perform(.set(newPasscode)) { _ in }
                 asking.session?.keep(passcode: newPasscode)
             }
-            let line = ProgressLine("Moving")
-            defer { line.end() }
-            try move.copy(plan) { line.show($0, of: plan.count) }
+            try move.copy(plan) { order.show($0, plan.count) }
             if isToSystem && home != nil {
                 try give(home, to: .moved)
                 try forget(.system)
             } else {
                 try move.removeFromSource(plan)
-                try give(home, to: command.target.host)
+                try give(home, to: order.target)
             }
             return plan
         } catch {
             if mark.isMoving { throw error }
             // If nothing was copied, programs have the store again.
             if mayHaveCopied || (try? give(home, to: mark)) == nil {
-                throw KeychainError(cutShort: error, command.target)
+                throw KeychainError(cutShort: error, order.target)
             }
             throw error
         }
@@ -124,8 +144,8 @@ struct SystemMigration {
 
     private func move(_ home: ItemMove.End?) -> ItemMove {
         isToSystem
-            ? ItemMove(source: home, target: system, group: system.group, leavesBehind: command.leaveBehind)
-            : ItemMove(source: system, target: home, leavesBehind: command.leaveBehind)
+            ? ItemMove(source: home, target: system, group: system.group, leavesBehind: order.leavesBehind)
+            : ItemMove(source: system, target: home, leavesBehind: order.leavesBehind)
     }
 
     // MARK: This user's own store
@@ -185,7 +205,7 @@ extension KeychainError {
     }
 
     /// The error of a move that has begun.
-    init(cutShort error: any Error, _ target: MigrateCommand.Target) {
+    package init(cutShort error: any Error, _ target: StoreHost) {
         let cause = (error as? KeychainError) ?? KeychainError(.internalFailure, message: "\(error)")
         self.init(
             cause.code,
@@ -194,36 +214,5 @@ extension KeychainError {
                 + "migrate --to \(target.rawValue)' again"
                 + (target == .system ? ", or '--to embedded' to bring everything back" : ""),
             cause: cause)
-    }
-}
-
-struct MigrationReport: Report {
-    static let fields: [Field<Self>] =
-        [
-            Field("host", "as `--to` says") { $0.host.rawValue }, Field("store", "the store's directory") { $0.store },
-            Field("dryRun", "whether nothing was changed") { $0.isDryRun },
-        ] + ItemMove.Plan.fields.of { $0.plan }
-
-    let host: MigrateCommand.Target
-    let store: String
-    let isDryRun: Bool
-    /// nil: no item was copied.
-    let plan: ItemMove.Plan?
-
-    var text: String { TerminalText.escape(sentence) + "\n" }
-
-    var sentence: String {
-        let owner =
-            switch host {
-            case .embedded: "the programs that use it"
-            case .user: "this user's keychaind"
-            case .system: "the system's keychaind"
-            }
-        let details = plan.map { plan in
-            counted(plan.count, "item") + (isDryRun ? " would go" : " moved")
-                + (plan.leftInWords.map { "; left behind, and not usable now: \($0)" } ?? "")
-        }
-        if isDryRun { return "\(details ?? "") (dry run: nothing was changed)" }
-        return "the keychain in \(store) belongs to \(owner) now" + (details.map { ": \($0)" } ?? "")
     }
 }
