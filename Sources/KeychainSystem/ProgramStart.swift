@@ -28,7 +28,7 @@ package enum ProgramStart {
         for (number, descriptor) in spare.enumerated() {
             posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(number))
         }
-        _ = ckeychain_add_close_from(&actions, Int32(all.count))
+        guard ckeychain_add_close_from(&actions, Int32(all.count)) == 0 else { return ENOMEM }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

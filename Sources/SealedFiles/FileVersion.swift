@@ -15,7 +15,9 @@ package final class FileVersion: Sendable {
     let slot: Int
     let standing: Standing
     /// The highest sequence number in the slots.
-    package let highestSequence: UInt64
+    let highestSequence: UInt64
+    /// Whether the newest header does not count.
+    package var isRetreat: Bool { if case .retreat = standing { true } else { false } }
 
     /// The state of a version on the disk, which says what has to be done before anything else is written.
     ///
@@ -74,10 +76,9 @@ package final class FileVersion: Sendable {
         case .damaged(_, let damage): throw DataProtectionError(damage, path)
         }
         // A retreat goes to the header in the other slot.
-        let isRetreat = if case .retreat = standing { true } else { false }
+        let slot = if case .retreat = standing { 1 - pair.newest.slot } else { pair.newest.slot }
         self.init(
-            page.withUnsafeBytes { Self.slots(in: $0) }, judgement.header,
-            isRetreat ? 1 - pair.newest.slot : pair.newest.slot, standing,
+            page.withUnsafeBytes { Self.slots(in: $0) }, judgement.header, slot, standing,
             highestSequence: pair.newest.claimed.sequence)
     }
 

@@ -8,15 +8,35 @@ import Testing
 
 @testable import KeychainMount
 
-/// What the mount remembers of the lengths of files.
+/// What the mount remembers of the lengths and the content of files.
 @Suite struct KnownLengthTests {
-    @Test(arguments: [(0, false), (3, false), (4, true)])
-    func aLengthIsRememberedIfALaterChangeWouldHaveAnotherTime(_ age: Int, _ isRemembered: Bool) throws {
+    private func withFile(_ body: (URL, ProtectedFileHandle) throws -> Void) throws {
         try withKeychain(.embedded) { keychain in
             let files = ProtectedFiles(
                 connection: Connection(engine: keychain.handler, caller: Caller(groups: ["G"])))
             let url = keychain.directory.appendingPathComponent("file")
-            let handle = try files.open(url, for: .writing, options: .create)
+            try body(url, try files.open(url, for: .writing, options: .create))
+        }
+    }
+
+    @Test func contentThatWasWrittenAndCutOffAgainLeavesAnotherMark() throws {
+        for length in [UInt64(0), 100_000] {
+            try withFile { _, handle in
+                try handle.truncate(to: length)
+                let before = try handle.state().mark
+                try handle.write(Data(repeating: 1, count: 5000), at: 0)
+                if length == 0 { try handle.truncate(to: 0) } else { try handle.punch(0..<length) }
+                let after = try handle.state().mark
+                #expect(after != before)
+                try handle.sync()
+                #expect(try handle.state().mark == after)
+            }
+        }
+    }
+
+    @Test(arguments: [(0, false), (3, false), (4, true)])
+    func aLengthIsRememberedIfALaterChangeWouldHaveAnotherTime(_ age: Int, _ isRemembered: Bool) throws {
+        try withFile { url, handle in
             try handle.write(Data(count: 100), at: 0)
             var status = stat()
             #expect(stat(url.path, &status) == 0)

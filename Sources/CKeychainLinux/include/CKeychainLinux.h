@@ -104,7 +104,7 @@ int ckeychain_await_shared_lock(int descriptor, int64_t count);
 
 int ckeychain_unlock(int descriptor, int64_t count);
 
-/// Begins to write a file to the disk, and does not wait: sync_file_range(2).
+/// Begins to write a file to the disk (sync_file_range(2)). It waits only if the disk has too much to do already.
 void ckeychain_begin_sync(int descriptor);
 
 /// Forces everything on a file's file system to the disk (syncfs(2)): -1 and errno if it fails.

@@ -37,11 +37,10 @@ extension ProtectedFiles {
     package struct ContentMark: Equatable {
         fileprivate let length: UInt64
         fileprivate let root: FileEntry?
-        /// Whether it is the content of the newest header, which does not count if a power cut has left less.
-        package let isNewest: Bool
+        fileprivate let writeCount: UInt64
 
-        fileprivate init(_ header: FileHeader, isNewest: Bool = true) {
-            (length, root, self.isNewest) = (header.length, header.root, isNewest)
+        fileprivate init(_ header: FileHeader) {
+            (length, root, writeCount) = (header.length, header.root, header.writeCount)
         }
     }
 
@@ -139,18 +138,23 @@ extension ProtectedFiles {
 }
 
 extension ProtectedFileHandle {
-    /// The mark of the present content.
+    /// The class, and the mark of the present content. If the newest header does not count, which a power cut leaves, the
+    /// file has less than that claims.
     ///
     /// - Throws: `.locked`, as every call.
-    package var contentMark: ProtectedFiles.ContentMark {
-        get throws(DataProtectionError) {
-            let version = try file.current().version
-            return ProtectedFiles.ContentMark(
-                version.header, isNewest: version.header.sequence == version.highestSequence)
-        }
+    package func state() throws(DataProtectionError) -> (
+        protection: FileProtection, mark: ProtectedFiles.ContentMark, isRetreat: Bool
+    ) {
+        let version = try file.current().version
+        return (
+            FileProtection(version.header.fileClass), ProtectedFiles.ContentMark(version.header), version.isRetreat
+        )
     }
 
-    /// Has the disk begin with what was written, so that a sync at the end of a large file waits for little.
+    /// The length, if no other program has changed the file since it was last verified. It asks for no key.
+    package var knownLength: UInt64? { file.knownLength }
+
+    /// Has the disk begin with what was written.
     package func beginSync() { if let file = try? file.descriptor() { ckeychain_begin_sync(file.number) } }
 
     /// Asks whether a program could open the file now. The file of a handle that is open in class B stays usable, and

@@ -72,8 +72,12 @@ struct LockSteps: Sendable {
     ///
     /// - Parameter isOfAll: Whether pages of all classes go, as at the end of the mount.
     func emptyCache(isOfAll: Bool = false, within limit: Duration) {
-        let nodes = volume.nodes.all.filter { isOfAll ? $0.mayHavePages : $0.mayHaveGuardedPages }
-        NodeWork.run(nodes, within: limit) { device.forget($0.id, withPages: true) }
+        var nodes = volume.nodes.all.filter(\.mayHavePages)
+        // Files that are known to be guarded stand last in the list, and come first.
+        _ = nodes.partition { node in node.use.withLock { $0.isGuarded } }
+        NodeWork.run(nodes, within: limit) { node in
+            if isOfAll || node.hasGuardedContent { device.forget(node.id, withPages: true) }
+        }
     }
 
     private func sync(within limit: Duration) {
@@ -89,13 +93,18 @@ struct LockSteps: Sendable {
 extension Node {
     fileprivate var mayHavePages: Bool { isRegular && use.withLock { $0.mayHavePages } }
 
-    /// Whether the kernel may have pages of a guarded class. Another program may have changed the class. A file that cannot
-    /// be looked at counts as guarded.
-    fileprivate var mayHaveGuardedPages: Bool {
-        guard mayHavePages else { return false }
+    /// Whether the content is of a guarded class, which another program may have given it. A file that cannot be looked at
+    /// counts as guarded.
+    fileprivate var hasGuardedContent: Bool {
         if use.withLock({ $0.isGuarded }) { return true }
-        guard let kind = try? kind() else { return true }
-        if case .protected(let protection, _) = kind { return protection.isGuarded }
-        return kind == .damaged
+        let isGuarded =
+            switch try? kind() {
+            case .protected(let protection, _): protection.isGuarded
+            case .plain, .empty: false
+            case .damaged, nil: true
+            }
+        // A program that has it open may read on. Then its pages go when it is closed.
+        if isGuarded { use.withLock { $0.isGuarded = true } }
+        return isGuarded
     }
 }

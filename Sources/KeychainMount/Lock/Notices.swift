@@ -31,7 +31,8 @@ final class Notices: @unchecked Sendable {  // ``change`` guards the variables
         }
     }
 
-    /// Has the kernel give up the attributes of a file. It asks nothing meanwhile.
+    /// Has the kernel give up the attributes of a file. It asks this program nothing meanwhile, so a thread that answers may
+    /// call it.
     func attributes(of node: Node) { device.forget(node.id, withPages: false) }
 
     /// Has the kernel give up the pages and the attributes of a file, soon.

@@ -38,23 +38,6 @@ enum Content: Sendable {
         guard case .sealed(let handle, mayWrite: true) = self else { throw Refusal(EPERM) }
         return handle
     }
-
-    /// `nil` for a plain file.
-    var mark: ProtectedFiles.ContentMark? {
-        get throws(Refusal) {
-            guard case .sealed(let handle, _) = self else { return nil }
-            return try refusing { () throws(DataProtectionError) in try handle.contentMark }
-        }
-    }
-
-    /// Whether the class is a guarded one at this moment. A class that cannot be found out counts as guarded.
-    var isGuarded: Bool {
-        switch self {
-        // It may become a file of any class while it is open.
-        case .plain(_, let isEmpty): isEmpty
-        case .sealed(let handle, _): (try? handle.protection.isGuarded) ?? true
-        }
-    }
 }
 
 extension Node {
@@ -117,10 +100,19 @@ extension Node {
     }
 
     private func noteOpen(_ content: Content) {
-        let isGuarded = content.isGuarded
+        var (isGuarded, found, isRetreat) = (true, ProtectedFiles.ContentMark?.none, false)
+        switch content {
+        // An empty file may become one of any class while it is open.
+        case .plain(_, let isEmpty): isGuarded = isEmpty
+        // A class that cannot be found out counts as guarded.
+        case .sealed(let handle, _):
+            if let state = try? handle.state() {
+                (isGuarded, found, isRetreat) = (state.protection.isGuarded, state.mark, state.isRetreat)
+            }
+        }
         use.withLock { use in
             use.content = content
-            use.isGuarded = isGuarded
+            (use.isGuarded, use.found, use.isRetreat) = (isGuarded, found, isRetreat)
             use.mayHavePages = true
         }
     }
@@ -137,14 +129,18 @@ extension Node {
     ) throws(Refusal) -> Content {
         let file = try reopenedByOwner(writes ? O_RDWR : O_RDONLY)
         return try refusing { () throws(DataProtectionError) in
+            func opened() throws(DataProtectionError) -> Content {
+                .sealed(try files.open(descriptor: try file.duplicate(path), path, mayWrite: writes), mayWrite: writes)
+            }
             do throws(DataProtectionError) {
-                return .sealed(
-                    try files.open(descriptor: try file.duplicate(path), path, mayWrite: writes), mayWrite: writes)
+                return try opened()
             } catch {
                 guard error.code == .notProtected else { throw error }
-                let isEmpty = try FilePath.size(of: file.number, path) == 0
-                if !writes { return .plain(file, isEmpty: isEmpty) }
-                guard isEmpty || replaces else { throw error }
+                let kind = try ProtectedFiles.kind(of: file.number, path)
+                // Another program may have made a protected one of it.
+                guard kind == .empty || kind == .plain else { return try opened() }
+                if !writes { return .plain(file, isEmpty: kind == .empty) }
+                guard kind == .empty || replaces else { throw error }
                 let new = try files.newFile(try classOfNewFile(files), path)
                 return .sealed(
                     try files.make(new, descriptor: try file.duplicate(path), path, replacesPlain: replaces),

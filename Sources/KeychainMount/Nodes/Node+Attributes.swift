@@ -4,7 +4,8 @@ internal import Glibc
 internal import KeychainSystem
 internal import Synchronization
 
-/// The lengths of files' content, as their headers claimed them when they were last read. They outlive nodes.
+/// The lengths of files' content, as they were when the files were last looked at. They outlive nodes. Each change of a file
+/// changes its ctime.
 final class KnownLengths: Sendable {
     private static let most = 1 << 17
     /// Two changes within this time may leave a file with the same times, in seconds: FAT keeps them by two seconds.
@@ -22,13 +23,14 @@ final class KnownLengths: Sendable {
         // A protected file has a whole page at least.
         guard node.isRegular, status.st_size >= 4096 else { return UInt64(max(0, status.st_size)) }
         let changed = (status.st_ctim.tv_sec, status.st_ctim.tv_nsec)
-        if !node.use.withLock({ $0.content != nil }), let known = known.withLock({ $0[node.number] }),
-            known.size == status.st_size, known.changed == changed
+        let counted = node.countedLength
+        if counted == nil, let known = known.withLock({ $0[node.number] }), known.size == status.st_size,
+            known.changed == changed
         {
             return known.length
         }
+        guard let length = counted ?? node.claimedLength else { return UInt64(status.st_size) }
         let isSettled = changed.0 + Self.oneMoment < now
-        guard let length = node.lengthOfOpen ?? node.claimedLength else { return UInt64(status.st_size) }
         known.withLock { known in
             if known.count >= Self.most { known = [:] }
             known[node.number] = isSettled ? Known(size: status.st_size, changed: changed, length: length) : nil
@@ -56,12 +58,9 @@ extension Node {
     /// The time for which the kernel keeps attributes and names, in seconds.
     static let patience: UInt64 = 1
 
-    /// The flag of fchownat(2) and utimensat(2) for the file that a descriptor names: AT_EMPTY_PATH.
-    static let itself: Int32 = 0x1000
-
     /// - Parameter times: The time of access and that of modification.
     func setTimes(_ times: [timespec]) throws(Refusal) {
-        guard utimensat(descriptor.number, "", times, Self.itself) == 0 else { throw .ofSystem() }
+        guard utimensat(AT_FDCWD, path, times, 0) == 0 else { throw .ofSystem() }
     }
 
     /// The kind of a regular file, and the claims of its header.
@@ -79,10 +78,9 @@ extension Node {
         }
     }
 
-    /// After a power cut the newest header may claim more content than there is. An open file has that looked through.
-    fileprivate var lengthOfOpen: UInt64? {
-        guard case .sealed(let handle, _) = try? content() else { return nil }
-        return try? handle.length
+    /// The length of an open file. After a power cut the newest header may claim more, until the opening has looked.
+    fileprivate var countedLength: UInt64? {
+        if case .sealed(let handle, _) = try? content() { handle.knownLength } else { nil }
     }
 
     /// The class that the header of a protected file claims. `nil` for every other file.

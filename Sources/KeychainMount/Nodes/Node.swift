@@ -41,8 +41,11 @@ final class Node: Sendable {
         var opens = 0
         /// Whether the kernel may have pages of the content.
         var mayHavePages = false
-        /// The content that the kernel's pages are of, as it was when a program opened the file last.
-        var mark: ProtectedFiles.ContentMark?
+        /// The content as the last opening found it, and as it was when the kernel began with its pages. `nil`: not known.
+        var found: ProtectedFiles.ContentMark?
+        var ofPages: ProtectedFiles.ContentMark?
+        /// Whether the last opening has found less than the newest header claims.
+        var isRetreat = false
         /// Whether the content must leave the system's memory at a lock.
         var isGuarded = false
     }

@@ -22,9 +22,6 @@ final class NodeTable: Sendable {
         }
     }
     private let state: Mutex<State>
-    /// The number of nodes, which is asked for often.
-    private let counted = Atomic(1)
-    var count: Int { counted.load(ordering: .relaxed) }
     let root: Node
 
     init(root descriptor: OpenDescriptor) throws(Refusal) {
@@ -61,7 +58,6 @@ final class NodeTable: Sendable {
             state.next += 1
             state.entries[node.id] = Entry(node: node, lookups: 1)
             state.numbers[node.number] = node.id
-            counted.add(1, ordering: .relaxed)
             return node
         }
     }
@@ -77,7 +73,6 @@ final class NodeTable: Sendable {
             }
             state.entries[id] = nil
             state.numbers[entry.node.number] = nil
-            counted.subtract(1, ordering: .relaxed)
             return entry.node
         }
     }
@@ -88,5 +83,6 @@ final class NodeTable: Sendable {
         return ids.prefix(ids.count / 2).compactMap { id in state.withLock { $0.entries[id]?.node } }
     }
 
+    var count: Int { state.withLock { $0.entries.count } }
     var all: [Node] { state.withLock { $0.entries.values.map(\.node) } }
 }

@@ -18,7 +18,7 @@ extension Volume {
         func names(_ field: Int32) -> Bool { new.valid & UInt32(field) != 0 }
         if names(FATTR_UID) || names(FATTR_GID) {
             let (user, group) = (names(FATTR_UID) ? new.uid : .max, names(FATTR_GID) ? new.gid : .max)
-            guard fchownat(node.descriptor.number, "", user, group, Node.itself) == 0 else { throw .ofSystem() }
+            guard chown(node.path, user, group) == 0 else { throw .ofSystem() }
         }
         if names(FATTR_MODE) && chmod(node.path, new.mode & 0o7777) != 0 { throw .ofSystem() }
         if names(FATTR_SIZE) { try truncate(node, to: new.size, isOpen: names(FATTR_FH)) }
@@ -56,8 +56,7 @@ extension Volume {
     func getAttribute(of node: Node, _ request: inout Request, _ reply: inout Reply) throws(Refusal) {
         let size = Int(try request.take(fuse_getxattr_in.self).size)
         let name = try request.takeText()
-        // The kernel asks for it before it writes. There are no set-user-ID programs in a mount of a user's.
-        if strcmp(name, "security.capability") == 0 { throw Refusal(ENODATA) }
+        if strcmp(name, Self.capabilities) == 0 { throw Refusal(ENODATA) }
         if strcmp(name, Self.classAttribute) == 0 {
             guard let protection = try protection(of: node) else { throw Refusal(ENODATA) }
             try answer(Array(protection.name.utf8), size, &reply)
@@ -83,7 +82,10 @@ extension Volume {
         try answer(names, size, &reply)
     }
 
-    private static let hidden = [Array(ProtectedFiles.attributeOfDirectories.utf8), Array(classAttribute.utf8)]
+    private static let hidden = [ProtectedFiles.attributeOfDirectories, classAttribute, capabilities]
+        .map { Array($0.utf8) }
+    /// The kernel asks for it before it writes, and ignores it in a mount of a user's.
+    private static let capabilities = "security.capability"
 
     func setAttribute(of node: Node, _ request: inout Request) throws(Refusal) {
         // Without FUSE_SETXATTR_EXT the structure ends after its two first fields.

@@ -14,14 +14,18 @@ extension Volume {
         try reply.add(opened(node))
     }
 
-    /// Content of guarded classes goes past the system's memory, and shared mappings of it are refused. The kernel
-    /// keeps its pages of other content if that is the same as at the opening before.
+    /// Content of guarded classes goes past the system's memory, and shared mappings of it are refused. The kernel keeps its
+    /// pages of other content if that is the same as at the opening before. With two openings, one could keep pages that the
+    /// other one is about to drop.
     private func opened(_ node: Node) -> fuse_open_out {
-        let mark = try? node.content().mark
-        if mark?.isNewest == false { notices.attributes(of: node) }
-        let flags = node.use.withLock { use in
-            defer { use.mark = use.isGuarded ? nil : mark }
-            return use.isGuarded ? FOPEN_DIRECT_IO : mark != nil && use.mark == mark ? FOPEN_KEEP_CACHE : 0
+        let (flags, isRetreat) = node.use.withLock { use in
+            let keeps = use.opens == 1 && use.found != nil && use.found == use.ofPages
+            use.ofPages = use.isGuarded ? nil : use.found
+            return (use.isGuarded ? FOPEN_DIRECT_IO : keeps ? FOPEN_KEEP_CACHE : 0, use.isRetreat)
+        }
+        if isRetreat, let status = try? node.status() {
+            _ = lengths.length(of: node, status)
+            notices.attributes(of: node)
         }
         return fuse_open_out(fh: 0, open_flags: UInt32(flags), padding: 0)
     }
@@ -83,7 +87,7 @@ extension Volume {
             })
     }
 
-    /// After so many bytes of a file that is written from its beginning to its end, the disk begins with them.
+    /// A write across each multiple of it has the disk begin, so that the sync of a large file has little left to wait for.
     private static let syncedPart: UInt64 = 8 << 20
 
     func write(_ node: Node, _ request: inout Request, _ reply: inout Reply) throws(Refusal) {

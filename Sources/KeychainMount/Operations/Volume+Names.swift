@@ -13,10 +13,8 @@ extension Volume {
         var status = stat()
         let flags = AT_SYMLINK_NOFOLLOW | 0x800  // AT_NO_AUTOMOUNT
         guard fstatat(directory.descriptor.number, name, &status, flags) == 0 else { throw .ofSystem() }
-        // A node keeps the number of its file from being used for another one. A directory may be the root of another mount.
-        let known = status.st_mode & S_IFMT == S_IFDIR ? nil : nodes.foundAgain(FileNumber(status))
         let node: Node
-        if let known {
+        if let known = known(status) {
             node = known
         } else {
             let descriptor: OpenDescriptor
@@ -26,6 +24,19 @@ extension Volume {
         node.noteName(name, in: directory)
         makeRoom()
         return (node, status)
+    }
+
+    /// The node of a file that need not be opened again. A directory may be the root of another mount, and is opened.
+    private func known(_ status: stat) -> Node? {
+        guard status.st_mode & S_IFMT != S_IFDIR, let node = nodes.foundAgain(FileNumber(status)) else { return nil }
+        // The node keeps its number from being used for another file, but did so only since there is the node.
+        if let own = try? node.status(), own.st_ctim.tv_sec == status.st_ctim.tv_sec,
+            own.st_ctim.tv_nsec == status.st_ctim.tv_nsec
+        {
+            return node
+        }
+        nodes.forget(node.id, 1)
+        return nil
     }
 
     private func look(

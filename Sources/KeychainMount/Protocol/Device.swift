@@ -30,8 +30,8 @@ final class Device: Sendable {
 
     // MARK: Notices to the kernel
 
-    /// Tells the kernel to give up what it has of a file. The call waits until other threads have answered what the kernel
-    /// asks meanwhile, so it is never made while answering.
+    /// Tells the kernel to give up what it has of a file. With pages, the call waits until other threads have answered what
+    /// the kernel asks meanwhile, so it is never made while answering.
     ///
     /// - Parameter withPages: Whether it gives up the content too, and not the attributes alone.
     func forget(_ node: UInt64, withPages: Bool) {
