@@ -177,15 +177,17 @@ public final class ProtectedFileHandle: Sendable {
     /// - Throws: The errors of `write(_:at:)`.
     @discardableResult
     public func append(_ data: Data) throws(DataProtectionError) -> UInt64 {
-        try data.withBytes { (bytes) throws(DataProtectionError) in
-            var first: UInt64?
-            try inBatches(bytes, from: 0) { (part, _, access) throws(DataProtectionError) in
-                let place = try file.write(part, at: nil, access)
-                first = first ?? place
-            }
-            if let first { return first }
-            return try length
+        try data.withBytes { (bytes) throws(DataProtectionError) in try append(bytes) }
+    }
+
+    package func append(_ bytes: UnsafeRawBufferPointer) throws(DataProtectionError) -> UInt64 {
+        var first: UInt64?
+        try inBatches(bytes, from: 0) { (part, _, access) throws(DataProtectionError) in
+            let place = try file.write(part, at: nil, access)
+            first = first ?? place
         }
+        if let first { return first }
+        return try length
     }
 
     /// Writes in parts.

@@ -1,6 +1,5 @@
 internal import CKeychainFuse
 internal import DataProtectionCore
-internal import FoundationEssentials
 internal import Glibc
 internal import KeychainSystem
 internal import Synchronization
@@ -178,15 +177,5 @@ extension Volume {
                     bsize: UInt32(truncatingIfNeeded: found.f_bsize),
                     namelen: UInt32(truncatingIfNeeded: found.f_namemax),
                     frsize: UInt32(truncatingIfNeeded: found.f_frsize), padding: 0, spare: (0, 0, 0, 0, 0, 0))))
-    }
-}
-
-extension ProtectedFileHandle {
-    fileprivate func append(_ bytes: UnsafeRawBufferPointer) throws(DataProtectionError) -> UInt64 {
-        try append(
-            Data(
-                bytesNoCopy: UnsafeMutableRawPointer(mutating: bytes.baseAddress!), count: bytes.count,
-                deallocator: .none)
-        )
     }
 }

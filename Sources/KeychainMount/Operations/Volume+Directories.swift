@@ -61,6 +61,11 @@ extension Volume {
         if let failure, reply.payload == 0 { throw failure }
     }
 
+    private func isKnown(_ entry: DirectoryEntry, in directory: Node) -> Bool {
+        let number = FileNumber(device: directory.number.device, number: ino_t(entry.number))
+        return nodes.node(number)?.told.load(ordering: .relaxed) == Node.clock
+    }
+
     /// - Returns: false if there is no room for it.
     private func add(
         _ entry: DirectoryEntry, of directory: Node, _ reply: inout Reply, within most: Int, _ withAttributes: Bool
@@ -87,14 +92,6 @@ extension Volume {
         try reply.add(UnsafeRawBufferPointer(start: entry.name, count: count))
         for _ in 0..<(size - headSize - 24 - count) { try reply.add(UInt8(0)) }
         return true
-    }
-}
-
-extension Volume {
-    fileprivate func isKnown(_ entry: DirectoryEntry, in directory: Node) -> Bool {
-        let number = FileNumber(device: directory.number.device, number: ino_t(entry.number))
-        guard let told = nodes.node(number)?.told.load(ordering: .relaxed) else { return false }
-        return told == Node.clock
     }
 }
 
