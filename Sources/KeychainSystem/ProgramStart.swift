@@ -19,14 +19,22 @@ package enum ProgramStart {
     ) -> Int32 {
         // Copies under spare numbers, so that no descriptor is overwritten before the program has it.
         let all = [descriptors.input, descriptors.output, descriptors.error] + more
-        let spare = all.map { fcntl($0, F_DUPFD_CLOEXEC, 10) }
+        var spare: [Int32] = []
         defer { for descriptor in spare where descriptor >= 0 { close(descriptor) } }
-        guard spare.allSatisfy({ $0 >= 0 }) else { return errno }
+        for descriptor in all {
+            spare.append(fcntl(descriptor, F_DUPFD_CLOEXEC, 10))
+            // A closed one is closed there too.
+            guard spare.last! >= 0 || errno == EBADF else { return errno }
+        }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         for (number, descriptor) in spare.enumerated() {
-            posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(number))
+            let failure =
+                descriptor < 0
+                ? posix_spawn_file_actions_addclose(&actions, Int32(number))
+                : posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(number))
+            guard failure == 0 else { return failure }
         }
         guard ckeychain_add_close_from(&actions, Int32(all.count)) == 0 else { return ENOMEM }
         var attributes = posix_spawnattr_t()
