@@ -454,6 +454,21 @@ def inactive(world, _):
         world.unlock()
 
 
+@check("a lock forces to the disk what programs have written to open guarded files")
+def forced(world, _):
+    def attempt():
+        with open(world.mount / "A/unsynced", "wb", 0) as file, open(world.mount / "C/unsynced", "wb", 0) as control:
+            file.write(b"x" * 5000)
+            control.write(b"x" * 5000)
+            require(not is_durable(world.below / "A/unsynced"), "it is durable before the lock")
+            subprocess.run([world.programs / "keychainctl", "lock"], check=True)
+            subprocess.run([world.programs / "keychainctl", "unlock"], input=f"{PASSCODE}\n".encode(), check=True)
+            require(not is_durable(world.below / "C/unsynced"), "it is durable without a lock")
+            return is_durable(world.below / "A/unsynced")
+    # A keychain waits for three seconds, which are not always enough beside other programs.
+    require(any(world.child(attempt) for _ in range(5)), "no lock has forced it to the disk")
+
+
 @check("a lock comes while files are written, with an announcement and without one")
 def lock_under_load(world, _):
     begun, stop, noted = (world.root / f"home/{word}" for word in ("begun", "stop", "refused"))
@@ -489,7 +504,7 @@ def lock_under_load(world, _):
     world.child(look)
 
 
-OF_THE_LOCK = (pages, refusals, memory.plaintext_after_lock, memory.keys_after_lock, table.table, lock_under_load, ciphertext)
+OF_THE_LOCK = (pages, refusals, memory.plaintext_after_lock, memory.keys_after_lock, table.table, forced, lock_under_load, ciphertext)
 
 
 # ---- POSIX
