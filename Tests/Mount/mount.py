@@ -138,6 +138,39 @@ def json_errors(world, _):
         same([told.returncode, error["status"]], [plain.returncode] * 2, "the exit status")
 
 
+@check("a damaged file gives EIO, one of another keychain ENOKEY, and both can be replaced and removed")
+def strange(world, _):
+    def flip(name, places):
+        with open(world.below / "C" / name, "r+b") as file:
+            for place in places:
+                file.seek(place)
+                byte = file.read(1)
+                file.seek(place)
+                file.write(bytes([byte[0] ^ 1]))
+    directory = world.mount / "C/strange"
+    def make():
+        directory.mkdir()
+        for name in ("content", "header", "sound"):
+            write(directory / name, b"content" * 5000)
+    world.child(make)
+    world.command("file", "write", world.below / "C/strange/other", words="other", environment={"HOME": str(world.root / "home/other")})
+    flip("strange/content", [5000])
+    flip("strange/header", [100, 2148])
+    def look():
+        refused(errno.EIO, lambda: read(directory / "content"), "reading damaged content")
+        for flags in (os.O_RDONLY, os.O_RDWR, os.O_WRONLY | os.O_TRUNC):
+            refused(errno.EIO, lambda: os.open(directory / "header", flags), "opening a damaged header")
+            refused(errno.ENOKEY, lambda: os.open(directory / "other", flags), "opening a file of another keychain")
+        for name in ("content", "header", "other"):
+            os.stat(directory / name)
+            write(directory / "new", b"new")
+            os.rename(directory / "new", directory / name)
+            same(read(directory / name), b"new")
+            os.unlink(directory / name)
+        same(read(directory / "sound"), b"content" * 5000)
+    world.child(look)
+
+
 @check("a refusal leaves a plain file as it is")
 def plain_refused(world, _):
     (world.below / "A/plain").write_text("plain")
