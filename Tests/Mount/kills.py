@@ -290,7 +290,8 @@ def cuts(world, _):
         seed = random.randrange(1 << 32)
         (world.root / name).mkdir()
         try:
-            sentence = Child(world, lambda: loses_nothing(world.root / name, world.programs, 4, seed, True, lies), is_user=False).result()
+            sentence = Child(world, lambda: loses_nothing(world.root / name, world.programs, 4, seed, True, lies),
+                             is_user=False).result()
         except Failure as failure:
             return require(lies and "are lost" in str(failure), "seed", seed, failure)
         require(not lies, sentence)

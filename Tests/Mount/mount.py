@@ -153,7 +153,8 @@ def strange(world, _):
         for name in ("content", "header", "sound"):
             write(directory / name, b"content" * 5000)
     world.child(make)
-    world.command("file", "write", world.below / "C/strange/other", words="other", environment={"HOME": str(world.root / "home/other")})
+    world.command("file", "write", world.below / "C/strange/other", words="other",
+                  environment={"HOME": str(world.root / "home/other")})
     flip("strange/content", [5000])
     flip("strange/header", [100, 2148])
     def look():
@@ -537,7 +538,8 @@ def lock_under_load(world, _):
     world.child(look)
 
 
-OF_THE_LOCK = (pages, refusals, memory.plaintext_after_lock, memory.keys_after_lock, table.table, forced, lock_under_load, ciphertext)
+OF_THE_LOCK = (pages, refusals, memory.plaintext_after_lock, memory.keys_after_lock, table.table, forced, lock_under_load,
+               ciphertext)
 
 
 # ---- POSIX
@@ -1029,30 +1031,33 @@ def main():
         lists = (programs.BUILDS, []) if option == "--builds" else (CHECKS, again)
         chosen, again = ([one for one in checks if not words or any(word in one[0] for word in words)] for checks in lists)
         # Most checks wait for something, so there are several worlds.
-        lanes = [Lane(chosen, pathlib.Path(directory, f"embedded{number}"), built) for number in range(LANES)]
-        lanes.append(Lane(again, pathlib.Path(directory, "daemon"), built, has_daemon=True))
+        queue = numbers_of(chosen)
+        lanes = [Lane(chosen, queue, pathlib.Path(directory, f"embedded{number}"), built) for number in range(LANES)]
+        lanes.append(Lane(again, numbers_of(again), pathlib.Path(directory, "daemon"), built, has_daemon=True))
         results, count = b"".join(lane.results() for lane in lanes), len(chosen + again)
         print(f"{results.count(PASSED)} of {count} checks passed" +
               (f", {results.count(NOT_TRIED)} not tried" if NOT_TRIED in results else ""))
         return 0 if count > 0 and len(results) == count and FAILED not in results else 1
 
 
+def numbers_of(checks):
+    """A pipe with a byte for each check, from which each is taken once."""
+    queue, end = os.pipe()
+    os.write(end, bytes(range(len(checks))))
+    os.close(end)
+    return queue
+
+
 class Lane:
-    """A child with a world of its own, which makes those checks that no other lane with the same list has taken."""
+    """A child with a world of its own, which makes those checks that no other lane with the same queue has taken."""
 
-    queues = {}
-
-    def __init__(self, checks, root, programs, has_daemon=False):
-        if id(checks) not in self.queues:
-            ends = self.queues[id(checks)] = os.pipe()
-            os.write(ends[1], bytes(range(len(checks))))
-            os.close(ends[1])
+    def __init__(self, checks, queue, root, programs, has_daemon=False):
         self.end, other = os.pipe()
         sys.stdout.flush()
         if os.fork():
             return os.close(other)
         try:
-            queue, world = self.queues[id(checks)][0], None
+            world = None
             while index := os.read(queue, 1):
                 if not world:
                     root.mkdir()
