@@ -1067,6 +1067,7 @@ class Lane:
                 world.end()
         except BaseException:
             print(f"FAILED  {root.name}: {traceback.format_exc()}", flush=True)
+            os.write(other, FAILED)
         finally:
             os._exit(0)
 
