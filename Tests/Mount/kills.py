@@ -125,6 +125,8 @@ def commits(directory, note):
     if not (repository / "whole").exists() or subject(directory) >= MOST_COMMITS:
         note(-1)
         shutil.rmtree(repository, ignore_errors=True)
+        # git would make the directories above, where the mount was, too.
+        repository.mkdir()
         ran("git", "init", "-q", "-b", "main", repository)
         git(directory, "commit", "-q", "--allow-empty", "-m", "0")
         (repository / "whole").touch()
