@@ -119,8 +119,15 @@ def subject(directory):
     return int(git(directory, "log", "-1", "--format=%s"))
 
 
+def remove_locks(directory):
+    """A git that was killed leaves locks, which a person removes."""
+    for path in (directory / "repository/.git").rglob("*.lock"):
+        path.unlink()
+
+
 def commits(directory, note):
     repository = directory / "repository"
+    remove_locks(directory)
     # The file is there once the repository is whole.
     if not (repository / "whole").exists() or subject(directory) >= MOST_COMMITS:
         note(-1)
@@ -185,9 +192,7 @@ def of_saves(directory, noted):
 
 
 def of_commits(directory, noted):
-    # A git that was killed leaves its lock, which a person removes.
-    for path in (directory / "repository/.git").rglob("*.lock"):
-        path.unlink()
+    remove_locks(directory)
     git(directory, "fsck", "--strict")
     number = subject(directory)
     require(number >= noted, "a commit is lost:", number, noted)
