@@ -144,7 +144,7 @@ def commits(directory, note):
         git(directory, "commit", "-q", "-m", str(number))
         note(number)
         if number % COMMITS_OF_A_PACK == 0:
-            git(directory, "gc", "-q")
+            git(directory, "gc", "-q", "--force")
         number += 1
 
 
