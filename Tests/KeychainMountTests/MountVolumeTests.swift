@@ -12,7 +12,7 @@ import Testing
 /// Requests to a volume without a kernel: its table of nodes, and what it makes of any bytes.
 @Suite struct MountVolumeTests {
     /// A volume over an empty directory, and a device that goes nowhere.
-    private func withVolume(_ body: (Volume, URL) throws -> Void) throws {
+    private func withVolume(_ body: (Volume, URL, TestKeychain) throws -> Void) throws {
         try withKeychain(.embedded) { keychain in
             let below = keychain.directory.appendingPathComponent("below")
             try FileManager.default.createDirectory(at: below, withIntermediateDirectories: false)
@@ -20,7 +20,7 @@ import Testing
                 connection: Connection(engine: keychain.handler, caller: Caller(groups: ["G"])))
             let root = OpenDescriptor(open(below.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
             let device = Device(OpenDescriptor(open("/dev/null", O_RDWR | O_CLOEXEC)))
-            try body(try Volume(root: root, files, Notices(device)), below)
+            try body(try Volume(root: root, files, Notices(device)), below, keychain)
             // A mode may keep an ordinary user from removing what is there.
             chmod(below.path, 0o755)
             for name in FileManager.default.enumerator(atPath: below.path) ?? .init() {
@@ -48,12 +48,26 @@ import Testing
         }
     }
 
+    /// Makes a file of the class that its directory has, and leaves it open. The answer has its node first.
+    private func made(_ volume: Volume, _ name: String) throws -> UInt64 {
+        var arguments = fuse_create_in()
+        (arguments.flags, arguments.mode) = (UInt32(O_RDWR), 0o600)
+        return node(
+            try answer(volume, FUSE_CREATE, UInt64(FUSE_ROOT_ID), bytes(of: arguments) + Data(name.utf8) + [0]))
+    }
+
+    private func write(_ volume: Volume, _ node: UInt64, _ content: Data) throws {
+        var arguments = fuse_write_in()
+        arguments.size = UInt32(content.count)
+        _ = try answer(volume, FUSE_WRITE, node, bytes(of: arguments) + content)
+    }
+
     private func bytes<T: BitwiseCopyable>(of value: T) -> Data { withUnsafeBytes(of: value) { Data($0) } }
 
     private func node(_ answer: Data) -> UInt64 { answer.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) } }
 
     @Test func aNodeIsForgottenWithItsLastCountAndItsNumberIsNotUsedAgain() throws {
-        try withVolume { volume, below in
+        try withVolume { volume, below, _ in
             try Data().write(to: below.appendingPathComponent("file"))
             try FileManager.default.linkItem(
                 at: below.appendingPathComponent("file"), to: below.appendingPathComponent("other"))
@@ -74,8 +88,64 @@ import Testing
         }
     }
 
+    @Test func aSyncMakesTheNewestHeaderDurable() throws {
+        try withVolume { volume, below, _ in
+            let file = try made(volume, "file")
+            try write(volume, file, Data("content".utf8))
+            /// The boot mark of the header with the higher sequence (docs/file-format.md).
+            func mark() throws -> Data {
+                let page = try Data(contentsOf: below.appendingPathComponent("file"))
+                let slots = [0, 2048].map { page[$0..<$0 + 512] }
+                return slots.max { $0.dropFirst(56).prefix(8).lexicographicallyPrecedes($1.dropFirst(56).prefix(8)) }!
+                    .dropFirst(224).prefix(16)
+            }
+            #expect(try mark() != Data(count: 16))
+            _ = try answer(volume, FUSE_FSYNC, file, bytes(of: fuse_fsync_in()))
+            #expect(try mark() == Data(count: 16))
+        }
+    }
+
+    private func setClass(_ volume: Volume, _ node: UInt64, _ protection: FileProtection) throws {
+        let value = Data(protection.name.utf8)
+        let arguments = bytes(of: UInt32(value.count)) + bytes(of: UInt32(0))
+        _ = try answer(volume, FUSE_SETXATTR, node, arguments + Data("user.keychain.class\0".utf8) + value)
+    }
+
+    private func protection(_ volume: Volume, _ node: UInt64) throws -> String {
+        let arguments = bytes(of: fuse_getxattr_in(size: 100, padding: 0))
+        return String(
+            decoding: try answer(volume, FUSE_GETXATTR, node, arguments + Data("user.keychain.class\0".utf8)),
+            as: UTF8.self)
+    }
+
+    @Test func whileLockedAFileOfClassBOpensForNoProgramEvenIfOneHasItOpen() throws {
+        try withVolume { volume, _, keychain in
+            try keychain.setPasscode("1234")
+            try setClass(volume, UInt64(FUSE_ROOT_ID), .completeUnlessOpen)
+            let file = try made(volume, "file")
+            try write(volume, file, Data("content".utf8))
+            try keychain.lock()
+            var read = fuse_read_in()
+            read.size = 7
+            #expect(try answer(volume, FUSE_READ, file, bytes(of: read)) == Data("content".utf8))
+            #expect(throws: Refusal(EACCES)) { try answer(volume, FUSE_OPEN, file, bytes(of: fuse_open_in())) }
+            try keychain.unlock("1234")
+            _ = try answer(volume, FUSE_OPEN, file, bytes(of: fuse_open_in()))
+        }
+    }
+
+    @Test func aFileThatTakesTheNameOfOneOfAStrongerClassGetsThatClass() throws {
+        try withVolume { volume, _, _ in
+            let (strong, weak) = (try made(volume, "strong"), try made(volume, "weak"))
+            try setClass(volume, strong, .complete)
+            let arguments = bytes(of: fuse_rename_in(newdir: UInt64(FUSE_ROOT_ID)))
+            _ = try answer(volume, FUSE_RENAME, UInt64(FUSE_ROOT_ID), arguments + Data("weak\0strong\0".utf8))
+            #expect(try protection(volume, weak) == FileProtection.complete.name)
+        }
+    }
+
     @Test func aListCountsEachNodeThatItNames() throws {
-        try withVolume { volume, below in
+        try withVolume { volume, below, _ in
             for number in 0..<100 { try Data().write(to: below.appendingPathComponent("\(number)")) }
             let root = UInt64(FUSE_ROOT_ID)
             var read = fuse_read_in()
@@ -107,7 +177,7 @@ import Testing
     }
 
     @Test func anyRequestsGetAnAnswerOrARefusalAndReachNothingElse() throws {
-        try withVolume { volume, below in
+        try withVolume { volume, below, _ in
             var chance = SeededGenerator()
             let outside = try Set(FileManager.default.contentsOfDirectory(atPath: below.path + "/.."))
             let names = ["a", "b", "../c", "..", "", "a/b", String(repeating: "x", count: 300)]

@@ -5,6 +5,10 @@ GUARDED = ("A", "B", "E")
 CACHED = ("C", "D")
 
 
+class NotTried(Exception):
+    """The machine lacks what a check needs; with the reason."""
+
+
 def check(name, *arguments):
     """With arguments the check is made once for each of them."""
     def add(work):

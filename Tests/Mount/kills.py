@@ -119,12 +119,21 @@ def subject(directory):
     return int(git(directory, "log", "-1", "--format=%s"))
 
 
+def remove_locks(directory):
+    """A git that was killed leaves locks, which a person removes."""
+    for path in (directory / "repository/.git").rglob("*.lock"):
+        path.unlink()
+
+
 def commits(directory, note):
     repository = directory / "repository"
+    remove_locks(directory)
     # The file is there once the repository is whole.
     if not (repository / "whole").exists() or subject(directory) >= MOST_COMMITS:
         note(-1)
         shutil.rmtree(repository, ignore_errors=True)
+        # git would make the directories above, where the mount was, too.
+        repository.mkdir()
         ran("git", "init", "-q", "-b", "main", repository)
         git(directory, "commit", "-q", "--allow-empty", "-m", "0")
         (repository / "whole").touch()
@@ -135,7 +144,7 @@ def commits(directory, note):
         git(directory, "commit", "-q", "-m", str(number))
         note(number)
         if number % COMMITS_OF_A_PACK == 0:
-            git(directory, "gc", "-q")
+            git(directory, "gc", "-q", "--force")
         number += 1
 
 
@@ -183,9 +192,7 @@ def of_saves(directory, noted):
 
 
 def of_commits(directory, noted):
-    # A git that was killed leaves its lock, which a person removes.
-    for path in (directory / "repository/.git").rglob("*.lock"):
-        path.unlink()
+    remove_locks(directory)
     git(directory, "fsck", "--strict")
     number = subject(directory)
     require(number >= noted, "a commit is lost:", number, noted)
@@ -290,7 +297,8 @@ def cuts(world, _):
         seed = random.randrange(1 << 32)
         (world.root / name).mkdir()
         try:
-            sentence = Child(world, lambda: loses_nothing(world.root / name, world.programs, 4, seed, True, lies), is_user=False).result()
+            sentence = Child(world, lambda: loses_nothing(world.root / name, world.programs, 4, seed, True, lies),
+                             is_user=False).result()
         except Failure as failure:
             return require(lies and "are lost" in str(failure), "seed", seed, failure)
         require(not lies, sentence)

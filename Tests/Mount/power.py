@@ -58,8 +58,10 @@ class Disk:
         (self.copies / str(os.lstat(path).st_ino)).write_bytes(content)
 
     def cut(self, choose):
-        """What a power cut leaves. The mount's process is dead. One function chooses of the names of a directory, and of the content of
-        a file, when they were forced to the disk and now."""
+        """What a power cut leaves. The mount's process is dead.
+
+        choose: from the names of a directory, and the content of a file, as they were forced to the disk and as they are now.
+        """
         below, new = self.world.below, self.world.root / "below.new"
         present = {os.lstat(path).st_ino: path for directory, _, names in os.walk(below)
                    for path in [pathlib.Path(directory), *(pathlib.Path(directory, name) for name in names)]}

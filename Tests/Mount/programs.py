@@ -47,7 +47,7 @@ def editors(world, name):
         cp --backup text.bak text && [ -e text~ ]
         for way in yes no auto; do
             printf 'one\\ntwo\\n' > text
-            vim -es -u NONE -i NONE "+set backupskip= backup backupcopy=$way" '+%s/one/five/' +wq text
+            vim.tiny -es -u NONE -i NONE "+set backupskip= backup backupcopy=$way" '+%s/one/five/' +wq text
             [ "$(cat text)" = "$(printf 'five\\ntwo')" ] && [ "$(cat text~)" = "$(printf 'one\\ntwo')" ]
         done""", cwd=world.mount / name)
     same(world.child(lambda: os.getxattr(world.mount / name / "text", "user.keychain.class")).decode(), CLASSES[name])

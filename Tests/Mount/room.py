@@ -4,7 +4,7 @@ import errno
 import os
 import subprocess
 
-from checks import check, fails, read, write
+from checks import NotTried, check, fails, read, write
 from world import USER, refused, require, same, until
 
 
@@ -22,9 +22,12 @@ def quota(world, path):
     image = world.root / "image"
     with open(image, "wb") as file:
         file.truncate(256 << 20)
-    for words in (["mkfs.btrfs", "-q", image], ["mount", "-o", "loop", image, path], ["btrfs", "quota", "enable", path],
-                  ["btrfs", "qgroup", "limit", str(LIMIT), path]):
-        subprocess.run(words, check=True)
+    subprocess.run(["mkfs.btrfs", "-q", image], check=True, capture_output=True)
+    mounted = subprocess.run(["mount", "-t", "btrfs", "-o", "loop", image, path], capture_output=True, text=True)
+    if mounted.returncode != 0:
+        raise NotTried(f"no file system with quotas: {mounted.stderr.splitlines()[0]}")
+    for words in (["quota", "enable", path], ["qgroup", "limit", str(LIMIT), path]):
+        subprocess.run(["btrfs", *words], check=True)
     os.chown(path, USER, USER)
     return errno.EDQUOT
 

@@ -2,9 +2,9 @@
 
     scan.py PROGRAMS MACHINE       MACHINE is one of Scripts/test-machine
 
-In the machine a user fills and maps files of classes A, B and C, and locks (machine/). Then the machine ends, and the pages that still
-have their content are counted. With init_on_free=1 the kernel erases what it gives back. Controls: class C, which stays, and a machine
-whose user does not lock.
+In the machine a user fills and maps files of classes A, B and C, and locks (machine/). Then the machine ends, and the pages that
+still have their content are counted. With init_on_free=1 the kernel erases what it gives back. Controls: class C, which stays, and
+a machine whose user does not lock.
 """
 
 import os

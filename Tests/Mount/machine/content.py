@@ -1,4 +1,4 @@
-"""Writes a file of each class, or maps it privately. Each page begins with a mark, which the machine is not told: it is computed here."""
+"""Writes a file of each class, or maps it privately. Each page begins with a mark, which is computed here: the machine is not told it."""
 
 import ctypes
 import hashlib
