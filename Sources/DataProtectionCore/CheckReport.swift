@@ -35,9 +35,10 @@ struct CheckReport {
         add(isChanged ? .newestHeader : .headerCopy, "the \(name) copy of the header \(reason). \(meaning)")
     }
 
-    private mutating func add(_ kind: Kind, _ text: String) {
-        findings.append(
-            ProtectedFileCheck.Finding(kind: kind, content: nil, losesContent: false, text: text))
+    private mutating func add(_ kind: Kind, _ text: String) { findings.append(Self.ofFile(kind, text)) }
+
+    private static func ofFile(_ kind: Kind, _ text: String, losesContent: Bool = false) -> ProtectedFileCheck.Finding {
+        ProtectedFileCheck.Finding(kind: kind, content: nil, losesContent: losesContent, text: text)
     }
 
     // MARK: Headers
@@ -94,10 +95,10 @@ struct CheckReport {
     // MARK: The result
 
     var resultWithoutHeader: ProtectedFileCheck {
-        let finding = ProtectedFileCheck.Finding(
-            kind: .noHeader, content: nil, losesContent: true,
-            text: "neither copy of the header can be used, and nothing else says how to open the content: all of it "
-                + "is lost")
+        let finding = Self.ofFile(
+            .noHeader,
+            "neither copy of the header can be used, and nothing else says how to open the content: all of it is lost",
+            losesContent: true)
         return ProtectedFileCheck(
             protection: nil, length: nil, findings: [finding], canRepairHeader: false, readable: 0)
     }
@@ -108,9 +109,9 @@ struct CheckReport {
         all += flaws.map(Self.finding)
         if flaws.isEmpty, check.usedPages != check.header.usedPages {
             all.append(
-                ProtectedFileCheck.Finding(
-                    kind: .pageCount, content: nil, losesContent: false,
-                    text: "the header counts \(check.header.usedPages) pages in use, and there are \(check.usedPages)"))
+                Self.ofFile(
+                    .pageCount,
+                    "the header counts \(check.header.usedPages) pages in use, and there are \(check.usedPages)"))
         }
         return ProtectedFileCheck(
             protection: FileProtection(check.header.fileClass), length: check.header.length, findings: all,

@@ -80,32 +80,20 @@ package final class ConversionBatch {
         var failures = [DataProtectionError?](repeating: nil, count: prepared.count)
         // For a single file it is enough to force that file to the disk.
         let waits = prepared.count > 1 ? disks.writeAll(files.files) : []
-        for (number, file) in prepared.enumerated() {
-            failures[number] = failure { () throws(DataProtectionError) in
-                if !waits.contains(file.device) { try file.force() }
+        func withEach(_ step: (PreparedConversion) throws(DataProtectionError) -> Void) {
+            for (number, file) in prepared.enumerated() where failures[number] == nil {
+                do throws(DataProtectionError) { try step(file) } catch { failures[number] = error }
             }
         }
-        for (number, file) in prepared.enumerated() where failures[number] == nil {
-            failures[number] = failure { () throws(DataProtectionError) in
-                try file.takePlace(forcesFile: !waits.contains(file.device), forcesDirectory: false)
-            }
+        withEach { (file) throws(DataProtectionError) in if !waits.contains(file.device) { try file.force() } }
+        withEach { (file) throws(DataProtectionError) in
+            try file.takePlace(forcesFile: !waits.contains(file.device), forcesDirectory: false)
         }
         let named = waits.isEmpty ? [] : disks.writeAll(files.files)
-        for (number, file) in prepared.enumerated() where failures[number] == nil && !named.contains(file.device) {
-            failures[number] = failure { () throws(DataProtectionError) in
-                try disks.forceDirectory(of: file.path, files.files)
-            }
+        withEach { (file) throws(DataProtectionError) in
+            if !named.contains(file.device) { try disks.forceDirectory(of: file.path, files.files) }
         }
         return failures
-    }
-
-    private func failure(_ body: () throws(DataProtectionError) -> Void) -> DataProtectionError? {
-        do throws(DataProtectionError) {
-            try body()
-            return nil
-        } catch {
-            return error
-        }
     }
 }
 

@@ -61,16 +61,7 @@ extension FileProtection {
         }
     }
 
-    package init(_ fileClass: FileClass) {
-        self =
-            switch fileClass {
-            case .complete: .complete
-            case .completeUnlessOpen: .completeUnlessOpen
-            case .completeWhenUserInactive: .completeWhenUserInactive
-            case .completeUntilFirstUserAuthentication: .completeUntilFirstUserAuthentication
-            case .always: .always
-            }
-    }
+    package init(_ fileClass: FileClass) { self = Self.allCases.first { $0.fileClass == fileClass }! }
 
     package var fileClass: FileClass {
         switch self {

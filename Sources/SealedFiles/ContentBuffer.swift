@@ -105,3 +105,9 @@ extension Data {
         try withUnsafeMutableBytes { bytes in Result { () throws(DataProtectionError) in try body(bytes) } }.get()
     }
 }
+
+extension UnsafeMutableRawBufferPointer {
+    func zero(_ range: Range<Int>) {
+        UnsafeMutableRawBufferPointer(rebasing: self[range]).initializeMemory(as: UInt8.self, repeating: 0)
+    }
+}

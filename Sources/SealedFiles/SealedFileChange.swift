@@ -343,9 +343,3 @@ struct SealedFileChange: ~Copyable {
         return entry
     }
 }
-
-extension UnsafeMutableRawBufferPointer {
-    func zero(_ range: Range<Int>) {
-        UnsafeMutableRawBufferPointer(rebasing: self[range]).initializeMemory(as: UInt8.self, repeating: 0)
-    }
-}

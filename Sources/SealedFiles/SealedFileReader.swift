@@ -199,7 +199,7 @@ package final class SealedFileReader: Sendable {
         let from = min(Int(wanted.lowerBound - start), stored.count)
         let copied = stored[from..<min(Int(wanted.upperBound - start), stored.count)]
         part.copyMemory(from: UnsafeRawBufferPointer(rebasing: copied))
-        UnsafeMutableRawBufferPointer(rebasing: part[copied.count...]).initializeMemory(as: UInt8.self, repeating: 0)
+        part.zero(copied.count..<part.count)
     }
 
     // MARK: Nodes

@@ -295,13 +295,14 @@ import Testing
     func grace() throws {
         try withKeychain(.embedded) { keychain throws in
             try keychain.setPasscode("1234")
-            let disk = InterruptedDisk()
+            let (disk, time) = (InterruptedFiles(.write), TimeForTests())
             let files = ProtectedFiles(
-                connection: Connection(engine: keychain.handler, caller: Caller(groups: ["G"])), files: disk)
+                connection: Connection(engine: keychain.handler, caller: Caller(groups: ["G"])), files: disk,
+                now: { time.now })
             let url = keychain.directory.appendingPathComponent("file")
             let handle = try files.open(url, for: .writing, options: .create, protection: .complete)
             let whole = content(10 << 20)
-            disk.interrupt(atWrite: 5) { try keychain.lock(.withGrace) }
+            disk.interrupt(at: 5) { try keychain.lock(.withGrace) }
             try handle.write(whole, at: 0)
             #expect(try disk.wasInterrupted())
             #expect(code { _ = try handle.read(at: 0, count: 1) } == .locked)
@@ -314,19 +315,15 @@ import Testing
     func forcedLock() throws {
         try withKeychain(.embedded) { keychain throws in
             try keychain.setPasscode("1234")
-            let disk = InterruptedDisk()
+            let disk = InterruptedFiles(.write)
             let files = ProtectedFiles(
                 connection: Connection(engine: keychain.handler, caller: Caller(groups: ["G"])), files: disk)
             let url = keychain.directory.appendingPathComponent("file")
             let handle = try files.open(url, for: .writing, options: .create, protection: .complete)
             let whole = content(10 << 20)
-            disk.interrupt(atWrite: 5) {
+            disk.interrupt(at: 5) {
                 try keychain.lock(.now)
-                let end = ContinuousClock.now + .seconds(60)
-                while handle.hasKey {
-                    guard ContinuousClock.now < end else { throw CocoaError(.userCancelled) }
-                    usleep(5_000)
-                }
+                try awaitLoss(of: handle)
             }
             let outcome = code { try handle.write(whole, at: 0) }
             #expect(outcome == nil || outcome == .locked)
@@ -338,51 +335,46 @@ import Testing
             #expect(try handle.read(at: 0, count: whole.count) == whole)
         }
     }
+
+    @Test(
+        "A file that was used between two locks loses its key again, though a call has outlived both",
+        arguments: KeychainHost.carriers)
+    func secondLock(host: KeychainHost) throws {
+        try withKeychain(host) { keychain throws in
+            try keychain.setPasscode("1234")
+            let (disk, time) = (InterruptedFiles(.write), TimeForTests())
+            let files = ProtectedFiles(
+                connection: Connection(engine: keychain.handler, caller: Caller(groups: ["G"])), files: disk,
+                now: { time.now })
+            let url = keychain.directory.appendingPathComponent("idle")
+            try files.write(Data("content".utf8), to: url, protection: .complete)
+            let idle = try files.open(url)
+            let busy = try files.open(
+                keychain.directory.appendingPathComponent("busy"), for: .writing, options: .create,
+                protection: .complete)
+            disk.interrupt(at: 5) {
+                for _ in 0..<3 {
+                    #expect(try idle.read(at: 0, count: 7) == Data("content".utf8))
+                    #expect(idle.hasKey)
+                    try keychain.lock(.withGrace)
+                    try awaitLoss(of: idle)
+                    #expect(busy.hasKey, "the time of its call is not over")
+                    try keychain.unlock("1234")
+                }
+            }
+            try busy.write(content(10 << 20), at: 0)
+            #expect(try disk.wasInterrupted())
+        }
+    }
 }
 
-/// A disk during one of whose writes something else happens.
-private final class InterruptedDisk: FileSystem {
-    private struct State {
-        var writes = 0
-        var number: Int?
-        var body: (@Sendable () throws -> Void)?
-        var result: Result<Void, any Error>?
+/// Waits until another thread has taken the key of a file.
+private func awaitLoss(of handle: ProtectedFileHandle) throws {
+    let end = ContinuousClock.now + .seconds(60)
+    while handle.hasKey {
+        guard ContinuousClock.now < end else { throw CocoaError(.userCancelled) }
+        usleep(1_000)
     }
-    private let state = Mutex(State())
-    private let disk = SystemFiles()
-
-    func interrupt(atWrite number: Int, _ body: @escaping @Sendable () throws -> Void) {
-        state.withLock { $0 = State(number: number, body: body) }
-    }
-
-    /// Throws what went wrong in what happened.
-    func wasInterrupted() throws -> Bool {
-        try state.withLock { try $0.result?.get() != nil }
-    }
-
-    func write(_ bytes: UnsafeRawBufferPointer, to file: Int32, at offset: Int) -> Int {
-        let body = state.withLock { state in
-            state.writes += 1
-            return state.writes == state.number ? state.body : nil
-        }
-        if let body {
-            let result = Result { try body() }
-            state.withLock { $0.result = result }
-        }
-        return disk.write(bytes, to: file, at: offset)
-    }
-
-    func open(_ path: String, _ flags: Int32, mode: mode_t) -> Int32 { disk.open(path, flags, mode: mode) }
-    func write(_ bytes: UnsafeRawBufferPointer, to file: Int32) -> Int { disk.write(bytes, to: file) }
-    func sync(_ file: Int32) -> Int32 { disk.sync(file) }
-    func syncData(_ file: Int32) -> Int32 { disk.syncData(file) }
-    func syncAll(_ file: Int32) -> Int32 { disk.syncAll(file) }
-    func truncate(_ file: Int32, to size: Int) -> Int32 { disk.truncate(file, to: size) }
-    func punch(_ file: Int32, at offset: Int, count: Int) -> Int32 { disk.punch(file, at: offset, count: count) }
-    func rename(_ path: String, to name: String) -> Int32 { disk.rename(path, to: name) }
-    func link(_ path: String, to name: String) -> Int32 { disk.link(path, to: name) }
-    func remove(_ path: String) -> Int32 { disk.remove(path) }
-    func makeDirectory(_ path: String) -> Int32 { disk.makeDirectory(path) }
 }
 
 /// A time that goes on when it is told to.

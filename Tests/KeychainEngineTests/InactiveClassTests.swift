@@ -293,14 +293,74 @@ import Testing
         }
     }
 
+    @Test("Of two programs that lock at the same moment, neither takes the time", .enabled(if: hasKeyring))
+    func twoLocks() throws {
+        try withKey { keychain, key in
+            let (files, clock) = (InterruptedFiles(.make(keychain.lockStatePath)), HeldClock(keychain.clock))
+            let first = try Engine(keychain.configuration { $0.files = files })
+            let second = try Engine(keychain.configuration { $0.clock = clock })
+            let end = DispatchSemaphore(value: 0)
+            // The first one has taken the other keys, and has not written the record yet.
+            files.interrupt {
+                Thread.detachNewThread {
+                    _ = try? second.handle(.lock(.withGrace), from: .owner)
+                    clock.hasPaused.signal()
+                    end.signal()
+                }
+                clock.hasPaused.wait()
+            }
+            _ = try first.handle(.lock(.withGrace), from: .owner)
+            clock.mayGoOn.signal()
+            end.wait()
+            #expect(try files.wasInterrupted())
+            #expect(try keychain.lockStatus.timeLeftAfterLock == 600)
+            expect(true, key, keychain)
+        }
+    }
+
+    @Test("A lock that an unlock has overtaken gives its time", .enabled(if: hasKeyring))
+    func overtakenLock() throws {
+        try withKey { keychain, key in
+            try keychain.lock(.now)
+            let files = InterruptedFiles(.make(keychain.lockStatePath))
+            let overtaken = try Engine(keychain.configuration { $0.files = files })
+            files.interrupt { try keychain.unlock("1234") }
+            _ = try overtaken.handle(.lock(.withGrace), from: .owner)
+            #expect(try files.wasInterrupted())
+            #expect(try keychain.lockStatus.state == .locked)
+            #expect(try keychain.lockStatus.timeLeftAfterLock == 600)
+            expect(true, key, keychain)
+        }
+    }
+
+    @Test("A late removal of what one lock missed leaves what a later lock keeps", .enabled(if: hasKeyring))
+    func lateRemoval() throws {
+        try withKey { keychain, key in
+            let missed = try #require(try keychain.inactiveBlob)
+            try keychain.lock(.now)
+            try keychain.putInactiveBlob(missed)
+            let files = InterruptedFiles(.make(keychain.lockStatePath))
+            let late = try Engine(keychain.configuration { $0.files = files })
+            files.interrupt {
+                try keychain.unlock("1234")
+                try keychain.lock()
+            }
+            expectKeys([key], in: late)
+            #expect(try files.wasInterrupted())
+            expect(true, key, keychain)
+        }
+    }
+
     @Test("The kernel keeps the keys no longer than the watcher's promise", .enabled(if: hasKeyring))
     func kernelLease() throws {
         try withKey { keychain, _ in
+            var start = Glibc.time(nil)
             _ = try keychain.handler.handle(.renewLease, from: caller)
             try keychain.lock()
             for _ in 0..<2 {
-                let left = try #require(try keychain.secondsUntilKernelDropsInactiveKeys)
-                #expect((50...60).contains(left))
+                let left = try keychain.secondsUntilKernelDropsInactiveKeys
+                #expect(left <= 60 && left >= 60 - (Glibc.time(nil) - start))
+                start = Glibc.time(nil)
                 _ = try keychain.handler.handle(.renewLease, from: caller)
             }
         }
@@ -410,6 +470,14 @@ extension TestKeychain {
         }
     }
 
+    fileprivate var lockStatePath: String { directory.appendingPathComponent("store/lock-state").path }
+
+    fileprivate func configuration(_ change: (inout EngineConfiguration) -> Void) -> EngineConfiguration {
+        var configuration = configuration
+        change(&configuration)
+        return configuration
+    }
+
     /// What the kernel has of the keys; nil: nothing.
     fileprivate var inactiveBlob: Data? {
         get throws {
@@ -418,20 +486,44 @@ extension TestKeychain {
         }
     }
 
-    /// By what the kernel shows of its keys; nil if it sets no term.
-    fileprivate var secondsUntilKernelDropsInactiveKeys: Int? {
+    /// By what the kernel shows of its keys, in which a minute is any time from one to two; 0 if they are gone.
+    fileprivate var secondsUntilKernelDropsInactiveKeys: Int {
         get throws {
-            guard let serial = KernelKeyring.ofUser?.find(try inactiveName) else { return nil }
+            guard let serial = KernelKeyring.ofUser?.find(try inactiveName) else { return 0 }
             let text = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/keys")).readToEnd() ?? Data()
             let lines = String(decoding: text, as: UTF8.self).split(separator: "\n")
             let line = lines.first { $0.split(separator: " ").first.flatMap { Int32($0, radix: 16) } == serial }
-            let term = line?.split(separator: " ")[3]
-            return term.flatMap { $0.hasSuffix("s") ? Int($0.dropLast()) : $0 == "1m" ? 60 : nil }
+            switch line?.split(separator: " ")[3] {
+            case nil, "expd": return 0
+            case "1m": return 60
+            case let term?: return term.hasSuffix("s") ? Int(term.dropLast()) ?? .max : .max
+            }
         }
     }
 
     fileprivate func putInactiveBlob(_ bytes: Data) throws {
         try KernelKeyring.ofUser!.put(bytes, as: try inactiveName, lifetime: nil)
         engine.keys.forgetSnapshot()
+    }
+}
+
+/// A clock whose pauses last until a test ends them all.
+private final class HeldClock: Clock {
+    let hasPaused = DispatchSemaphore(value: 0)
+    let mayGoOn = DispatchSemaphore(value: 0)
+    private let clock: TestClock
+
+    init(_ clock: TestClock) { self.clock = clock }
+
+    var now: Double { clock.now }
+    var sinceBoot: UInt64 { clock.sinceBoot }
+    var bootID: UUID { clock.bootID }
+    var reading: ClockReading { clock.reading }
+    func now(byWritingTo file: Int32) -> Double? { clock.now(byWritingTo: file) }
+
+    func pause(_: Duration) {
+        hasPaused.signal()
+        mayGoOn.wait()
+        mayGoOn.signal()
     }
 }

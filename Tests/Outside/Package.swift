@@ -49,6 +49,11 @@ let package = Package(
             name: "LanguageMode5", dependencies: [dataProtection, keychain],
             swiftSettings: settings + [.swiftLanguageMode(.v5)]),
 
+        // A Foundation that has Apple's names by itself: they are not ambiguous, and its own come first.
+        .target(name: "LaterFoundation", swiftSettings: settings),
+        .target(
+            name: "LaterFoundationCalls", dependencies: [dataProtection, "LaterFoundation"], swiftSettings: settings),
+
         // Code for keys as programs for Apple's platforms have it.
         .executableTarget(name: "KeyListings", dependencies: [security, "Report"], swiftSettings: settings),
 

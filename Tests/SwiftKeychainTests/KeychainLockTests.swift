@@ -309,6 +309,21 @@ import Testing
         }
     }
 
+    @Test("A keychaind that is too old to know the time after a lock is found out, and one that has it is not")
+    func ignoredTimeAfterLock() throws {
+        try withFake { engine, lock in
+            let error = #expect(throws: KeychainError.self) {
+                try lock.setPolicy(KeychainLock.Policy(timeAfterLock: .zero), passcode: Self.passcode)
+            }
+            #expect(error?.status == -4)
+            #expect(error?.description.contains("the rest of the policy is set. Update keychaind") == true)
+            try lock.setPolicy(KeychainLock.Policy(), passcode: Self.passcode)
+            try lock.setPolicy(KeychainLock.Policy(timeAfterLock: .seconds(600)), passcode: Self.passcode)
+            engine.change { $0.timeAfterLock = 0 }
+            try lock.setPolicy(KeychainLock.Policy(timeAfterLock: .zero), passcode: Self.passcode)
+        }
+    }
+
     // MARK: Changes
 
     @Test("A stream of changes has each new state once, and nothing for what comes to the same")

@@ -53,11 +53,14 @@ extension URLFileProtection: _ObjectiveCBridgeable {
     }
 }
 
+// A later Foundation may have the names of these members itself. Its own come first then.
+
 extension URLResourceKey {
     /// The key for the class of a file, a ``URLFileProtection``.
     ///
     /// A target needs the plugin `AppleCompatibility` for the key to have an effect: Foundation on Linux accepts keys
     /// that it does not know, and does nothing.
+    @_disfavoredOverload
     public static let fileProtectionKey = URLResourceKey(rawValue: "NSURLFileProtectionKey")
 }
 
@@ -67,6 +70,7 @@ extension URLResourceValues {
     /// The property looks at the file again at each read. It is `nil` for a plain file, for a file whose header cannot
     /// be read, and for values without the file's path: a target needs the plugin `AppleCompatibility`, whose requests
     /// add that path.
+    @_disfavoredOverload
     public var fileProtection: URLFileProtection? {
         // Only Foundation can store a value here, but the type does remember the path.
         guard let path, let file = NamedFile(path: path), let protection = try? file.protection() else { return nil }
@@ -76,6 +80,7 @@ extension URLResourceValues {
 
 extension FileProtectionType {
     /// The class of Apple's Foundation that the one on Linux lacks: see `FileProtection.completeWhenUserInactive`.
+    @_disfavoredOverload
     public static let completeWhenUserInactive = FileProtectionType(.completeWhenUserInactive)
 }
 
@@ -83,6 +88,7 @@ extension Data.WritingOptions {
     /// The option of Apple's Foundation that the one on Linux lacks: see `FileProtection.completeWhenUserInactive`.
     ///
     /// Like the options for the other classes it is a number in the upper four bits, so `contains` finds it in others.
+    @_disfavoredOverload
     public static let completeFileProtectionWhenUserInactive = Data.WritingOptions(rawValue: 0x5000_0000)
 }
 

@@ -61,12 +61,7 @@ extension ProtectedFiles {
         if !attributes.contains(where: { $0.name == ExtendedAttributes.accessList }) {
             try ExtendedAttributes.remove(ExtendedAttributes.accessList, of: path)
         }
-        for (name, value) in attributes {
-            let isNeeded = name == ExtendedAttributes.accessList || name.hasPrefix("user.")
-            guard ExtendedAttributes.set(name, value, of: to) || !isNeeded else {
-                throw .system("write the attributes of", path)
-            }
-        }
+        try ExtendedAttributes.give(attributes, to: to, path)
         let isGiven = fchown(to, status.st_uid, status.st_gid) == 0
         guard fchmod(to, status.st_mode & (isGiven ? 0o7777 : 0o777)) == 0 else { throw .system("write", path) }
         guard futimens(to, [status.st_atim, status.st_mtim]) == 0 else { throw .system("write the times of", path) }
@@ -83,11 +78,8 @@ extension ProtectedFiles {
     private func finishRestored(
         _ directory: Int32, _ path: String, like status: stat, _ attributes: [(name: String, value: Data)]
     ) throws(DataProtectionError) {
-        for (name, value) in attributes where name.hasPrefix("user.") && name != Self.directoryAttribute {
-            guard ExtendedAttributes.set(name, value, of: directory) else {
-                throw .system("write the attributes of", path)
-            }
-        }
+        let ofUsers = attributes.filter { $0.name.hasPrefix("user.") && $0.name != Self.directoryAttribute }
+        try ExtendedAttributes.give(ofUsers, to: directory, path)
         guard fchmod(directory, status.st_mode & 0o755) == 0 else { throw .system("write", path) }
         guard futimens(directory, [status.st_atim, status.st_mtim]) == 0 else {
             throw .system("write the times of", path)

@@ -43,6 +43,18 @@ enum ExtendedAttributes {
         guard failure == 0 else { throw .system("mark", path, errno: failure) }
     }
 
+    /// Gives an open file or directory attributes of another one. The system may refuse those that it sets itself. The
+    /// access list, and attributes that users set, must not be lost.
+    static func give(
+        _ attributes: [(name: String, value: Data)], to file: Int32, _ path: String
+    ) throws(DataProtectionError) {
+        for (name, value) in attributes {
+            guard set(name, value, of: file) || name != accessList && !name.hasPrefix("user.") else {
+                throw .system("write the attributes of", path)
+            }
+        }
+    }
+
     /// Removes an attribute. It is no error if there is none.
     static func remove(_ name: String, of path: String) throws(DataProtectionError) {
         try requireRemoved(ckeychain_remove_attribute(path, -1, name), path)

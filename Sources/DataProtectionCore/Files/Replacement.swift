@@ -287,15 +287,9 @@ extension Replacement {
     private func takeAttributes(
         of file: borrowing OpenFile, onlyOfUsers: Bool = false
     ) throws(DataProtectionError) {
-        for (name, value) in try ExtendedAttributes.all(of: file.descriptor, file.path)
-        where name != ExtendedAttributes.accessList {
-            let isOfUser = name.hasPrefix("user.")
-            if onlyOfUsers && !isOfUser { continue }
-            // The system may refuse attributes that it sets itself. Attributes that users set must not be lost.
-            guard ExtendedAttributes.set(name, value, of: descriptor) || !isOfUser else {
-                throw .system("write the attributes of", path)
-            }
-        }
+        let all = try ExtendedAttributes.all(of: file.descriptor, file.path)
+        let taken = all.filter { onlyOfUsers ? $0.name.hasPrefix("user.") : $0.name != ExtendedAttributes.accessList }
+        try ExtendedAttributes.give(taken, to: descriptor, path)
     }
 
     /// Gives the new file the times of the old one. It must come after the last write.

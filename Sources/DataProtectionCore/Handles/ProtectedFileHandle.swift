@@ -198,24 +198,19 @@ public final class ProtectedFileHandle: Sendable {
         _ write: (UnsafeRawBufferPointer, UInt64, SealedFile.Access) throws(DataProtectionError) -> Void
     ) throws(DataProtectionError) {
         guard file.mayWrite else { throw .system("write", path, errno: EBADF) }
-        try file.lease.duringLongCall { () throws(DataProtectionError) in try writeBatches(bytes, from: offset, write) }
-    }
-
-    private func writeBatches(
-        _ bytes: UnsafeRawBufferPointer, from offset: UInt64,
-        _ write: (UnsafeRawBufferPointer, UInt64, SealedFile.Access) throws(DataProtectionError) -> Void
-    ) throws(DataProtectionError) {
-        var start = 0
-        while start < bytes.count {
-            let (place, overflow) = offset.addingReportingOverflow(UInt64(start))
-            guard !overflow else { throw .system("write", path, errno: EFBIG) }
-            // Bytes that fit are written at once. Otherwise a part ends with a chunk, so that the next part begins with
-            // one.
-            let left = bytes.count - start
-            let count = left <= Self.batch ? left : Self.batch - Int(place % UInt64(Self.batch))
-            let part = UnsafeRawBufferPointer(rebasing: bytes[start..<(start + count)])
-            try write(part, place, start == 0 ? .beginning : .continuing)
-            start += count
+        try file.lease.duringLongCall { () throws(DataProtectionError) in
+            var start = 0
+            while start < bytes.count {
+                let (place, overflow) = offset.addingReportingOverflow(UInt64(start))
+                guard !overflow else { throw .system("write", path, errno: EFBIG) }
+                // Bytes that fit are written at once. Otherwise a part ends with a chunk, so that the next part begins
+                // with one.
+                let left = bytes.count - start
+                let count = left <= Self.batch ? left : Self.batch - Int(place % UInt64(Self.batch))
+                let part = UnsafeRawBufferPointer(rebasing: bytes[start..<(start + count)])
+                try write(part, place, start == 0 ? .beginning : .continuing)
+                start += count
+            }
         }
     }
 

@@ -63,16 +63,6 @@ extension ProtectedFiles {
         try handle(SealedFile.Descriptor(descriptor, mayWrite: mayWrite, mustClose: true), path)
     }
 
-    private func handle(
-        _ file: SealedFile.Descriptor, _ path: String, key: OpenFileKey? = nil
-    ) throws(DataProtectionError) -> ProtectedFileHandle {
-        let open = openFiles()
-        let sealed = SealedFile(file, path, environment(open.gate), key: key)
-        let handle = ProtectedFileHandle(sealed, open, appends: false, madeIn: nil)
-        _ = try sealed.current()
-        return handle
-    }
-
     /// Writes the header of a file without content that will be changed in place.
     func writeFirstHeader(
         _ made: FileKey, to file: Int32, _ path: String

@@ -103,14 +103,30 @@ extension ProtectedFiles {
         _ path: String, _ access: Access, _ options: OpenOptions
     ) throws(DataProtectionError) -> ProtectedFileHandle {
         let file = try OpenFile(path, access == .writing ? O_RDWR : O_RDONLY)
+        return try handle(
+            try duplicate(file.descriptor, path, mayWrite: access == .writing), path,
+            appends: options.contains(.append))
+    }
+
+    /// Makes the handle for an open file, and finds out whether the file opens now and is a protected one.
+    func handle(
+        _ file: SealedFile.Descriptor, _ path: String, key: OpenFileKey? = nil, appends: Bool = false,
+        madeIn directory: String? = nil
+    ) throws(DataProtectionError) -> ProtectedFileHandle {
         let open = openFiles()
-        let sealed = SealedFile(
-            SealedFile.Descriptor(try file.duplicate(), mayWrite: access == .writing, mustClose: true), path,
-            environment(open.gate))
-        let handle = ProtectedFileHandle(sealed, open, appends: options.contains(.append), madeIn: nil)
-        // This finds out whether the file opens, and is a protected one.
+        let sealed = SealedFile(file, path, environment(open.gate), key: key)
+        let handle = ProtectedFileHandle(sealed, open, appends: appends, madeIn: directory)
         _ = try sealed.current()
         return handle
+    }
+
+    /// Another descriptor of an open file, for a handle.
+    private func duplicate(
+        _ file: Int32, _ path: String, mayWrite: Bool
+    ) throws(DataProtectionError) -> SealedFile.Descriptor {
+        let duplicate = fcntl(file, F_DUPFD_CLOEXEC, 0)
+        guard duplicate >= 0 else { throw .system("open", path) }
+        return SealedFile.Descriptor(duplicate, mayWrite: mayWrite, mustClose: true)
     }
 
     private func make(
@@ -120,15 +136,11 @@ extension ProtectedFiles {
         // The key comes first, so that a refusal leaves nothing behind.
         let made = try keys.ask(.make(fileClass, fileID: UUID()), path)
         let new = try Replacement(of: path, mode: 0o666, files)
-        let open = openFiles()
-        let environment = environment(open.gate)
         let key = try writeFirstHeader(made, to: new.descriptor, path)
-        let descriptor = SealedFile.Descriptor(try new.duplicate(), mayWrite: true, mustClose: true)
-        let sealed = SealedFile(descriptor, path, environment, key: key)
-        let handle = ProtectedFileHandle(
-            sealed, open, appends: options.contains(.append), madeIn: FilePath.directory(of: path))
+        let descriptor = try duplicate(new.descriptor, path, mayWrite: true)
         // The keychain may have been locked since the key was made. Nothing is left behind in that case either.
-        _ = try sealed.current()
+        let handle = try handle(
+            descriptor, path, key: key, appends: options.contains(.append), madeIn: FilePath.directory(of: path))
         // A name can reach the disk before the file that it names. A file without a header would not open.
         guard files.syncData(new.descriptor) == 0 else { throw .system("write", path) }
         try new.publish(replaces: false, isDurable: false)
@@ -136,23 +148,5 @@ extension ProtectedFiles {
         // lock is one of bytes, it would keep other programs from writing.
         flock(descriptor.number, LOCK_UN)
         return handle
-    }
-}
-
-extension OpenFile {
-    /// Another descriptor of this open file.
-    fileprivate func duplicate() throws(DataProtectionError) -> Int32 { try FilePath.duplicate(descriptor, path) }
-}
-
-extension Replacement {
-    /// Another descriptor of this open file, which need not be told from leftovers any more.
-    fileprivate func duplicate() throws(DataProtectionError) -> Int32 { try FilePath.duplicate(descriptor, path) }
-}
-
-extension FilePath {
-    fileprivate static func duplicate(_ descriptor: Int32, _ path: String) throws(DataProtectionError) -> Int32 {
-        let duplicate = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
-        guard duplicate >= 0 else { throw .system("open", path) }
-        return duplicate
     }
 }

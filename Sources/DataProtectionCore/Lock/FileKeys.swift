@@ -36,7 +36,7 @@ struct FileKeys: Sendable {
     /// The access that a call still has which began before a lock. An error counts as a lock without grace.
     enum Reach { case unlocked, withinGrace, gone }
 
-    func reach(_ fileClass: FileClass = .complete) -> Reach {
+    func reach(_ fileClass: FileClass) -> Reach {
         guard let status = try? connection.lockStatus() else { return .gone }
         if !status.closedClasses.contains(fileClass) { return .unlocked }
         return status.isWithinGrace ? .withinGrace : .gone

@@ -20,12 +20,14 @@ final class OpenFiles: Sendable {
     }
     private let keys: FileKeys
     private var connection: Connection { keys.connection }
+    private let now: @Sendable () -> ContinuousClock.Instant
     private let state = Mutex(State())
 
     let gate: LockGate
 
     private init(_ keys: FileKeys, now: @escaping @Sendable () -> ContinuousClock.Instant) {
         self.keys = keys
+        self.now = now
         gate = LockGate(keys, now: now)
     }
 
@@ -99,13 +101,17 @@ final class OpenFiles: Sendable {
 
     private func takeKeys(of classes: [FileClass]) {
         func drop(_ file: SealedFile, _ loss: SealedFile.KeyLoss) -> Bool { file.dropKey(loss, classes.contains) }
-        let end = ContinuousClock.now + LockStatus.graceLength
+        let epoch = try? connection.lockStatus().epoch
+        let end = now() + LockStatus.graceLength
         // Idle files lose their keys first. Then come files whose content has to be made durable before.
         var left = state.withLock { $0.files.values.compactMap(\.file) }.filter { !drop($0, .ifIdle) }
         left = left.filter { !drop($0, .unlessUsed) }
         while !left.isEmpty {
-            let mayFinish = ContinuousClock.now < end && keys.reach() != .gone
+            let status = try? connection.lockStatus()
+            let mayFinish = now() < end && status.map { $0.state == .unlocked || $0.isWithinGrace } ?? false
             left = left.filter { !drop($0, mayFinish ? .unlessUsed : .certain) }
+            // A later lock is told of anew, and concerns files that were used in between too.
+            if let status, let epoch, status.epoch != epoch { return }
             if !left.isEmpty { usleep(20_000) }
         }
     }

@@ -14,14 +14,15 @@ package final class LockFeed: Sendable {
 
     private init() {}
 
-    /// Tells each change of the classes whose open files are closed, from now on.
+    /// Tells the classes whose open files are closed, from now on: at each change of them, and at each later lock, since
+    /// files may have been used in between.
     ///
     /// - Parameter tell: Called on the thread. While the state cannot be found out, as when a daemon has ended, all such
     ///   classes are told with each look, every second.
     package convenience init(_ connection: Connection, _ tell: @escaping @Sendable ([FileClass]) -> Void) {
         self.init()
         let all = FileClass.allCases.filter(\.closesWithLock)
-        start(LockStateFollower(connection, lost: all, tellsEachLoss: true) { $0.closedClasses }, tell)
+        start(LockStateFollower(connection, lost: all, tellsAgain: true) { $0.closedClasses }, tell)
     }
 
     /// A stream of the events from now on. It ends when the follower does not go on.
@@ -102,7 +103,7 @@ extension Duration {
 final class LockStateFollower<Event: Sendable & Equatable>: LockFollower, @unchecked Sendable {  // one thread has it
     private let connection: Connection
     private let lost: Event
-    private let tellsEachLoss: Bool
+    private let tellsAgain: Bool
     private let fact: @Sendable (LockStatus) -> Event
     private var epoch: UInt64
     /// nil: it could not be looked at from the beginning.
@@ -110,32 +111,33 @@ final class LockStateFollower<Event: Sendable & Equatable>: LockFollower, @unche
 
     /// - Parameters:
     ///   - lost: The event of a keychain that cannot be looked at.
-    ///   - tellsEachLoss: Tells it with each look that fails, and not only with the first one.
+    ///   - tellsAgain: Tells the same event again after each change of the lock, and with each look that fails.
     init(
-        _ connection: Connection, lost: Event, tellsEachLoss: Bool = false,
+        _ connection: Connection, lost: Event, tellsAgain: Bool = false,
         _ fact: @escaping @Sendable (LockStatus) -> Event
     ) {
         let status = try? connection.lockStatus()
         self.connection = connection
         self.lost = lost
-        self.tellsEachLoss = tellsEachLoss
+        self.tellsAgain = tellsAgain
         self.fact = fact
         epoch = status?.epoch ?? 0
         state = status.map(fact)
     }
 
     func look(_ tell: (Event) -> Void) throws(KeychainError) {
-        epoch = try connection.waitForLockChange(since: epoch, timeout: .lockFeedPause)
+        let former = epoch
+        epoch = try connection.waitForLockChange(since: former, timeout: .lockFeedPause)
         // Also when the epoch is the same: a key that expires for lack of use leaves without one.
         let present = fact(try connection.lockStatus())
-        if present == state { return }
+        if present == state, epoch == former || !tellsAgain { return }
         state = present
         tell(present)
     }
 
     func goesOn(after _: KeychainError, _ tell: (Event) -> Void) -> Bool {
         // A program that asks the keychain for anything is told why.
-        if tellsEachLoss || state != lost { tell(lost) }
+        if tellsAgain || state != lost { tell(lost) }
         state = lost
         return true
     }

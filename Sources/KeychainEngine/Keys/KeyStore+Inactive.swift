@@ -43,7 +43,7 @@ extension KeyStore {
     }
 
     /// The keys in the kernel's keyring. A lock or an unlock that is under way is waited for, a tenth of a second at most.
-    private func settledInactiveKeys(_ snapshot: KeySnapshot) throws(KeychainError) -> InactiveKeys {
+    func settledInactiveKeys(_ snapshot: KeySnapshot) throws(KeychainError) -> InactiveKeys {
         for _ in 0..<20 {
             guard let record = state.read() else { return .gone }
             let keys = try inactiveKeys(snapshot, record)
@@ -150,8 +150,9 @@ extension KeyStore {
 
     /// Whether the keyring has keys that a lock did not reach: one from another user namespace, or by a program that does
     /// not know tier I.
-    func hasMissedBlobs(_ bag: Keybag) -> Bool {
-        keyring.map { isThere(.whenUnlocked, bag, $0) } ?? false || inactiveLockTime(bag) == 0
+    func hasMissedBlobs(_ bag: Keybag, _ record: LockRecord) -> Bool {
+        guard record.isLocked, let keyring else { return false }
+        return isThere(.whenUnlocked, bag, keyring) || inactiveLockTime(bag) == 0
     }
 
     /// The time of the lock that the keys in the keyring claim, 0 before a lock; nil: there are none.

@@ -42,14 +42,16 @@ extension KeyStore {
         let wereUnlocked = removeBlobs(of: tiers)
         held.release(tiers)
         let snapshot = request == .now ? nil : try? begin().snapshot
+        // Another lock may have taken them first, and is about to write its time.
+        if !wereUnlocked, let snapshot { _ = try? settledInactiveKeys(snapshot) }
         forgetSnapshot()
         let bag = Result { () throws(KeychainError) in try requirePasscode() }
         func take(_ record: inout LockRecord) {
+            // The keys go once more, now that no unlock and no change of the keybag can be under way.
+            let wereUnlocked = removeBlobs(of: tiers) || wereUnlocked
+            held.release(tiers)
             let inactive = snapshot.flatMap { try? inactiveKeys($0, record, wereUnlocked: wereUnlocked) }
             record.lock(graceEnd: request == .now ? 0 : now + LockRecord.graceLength)
-            // The keys go once more, now that no unlock and no change of the keybag can be under way.
-            removeBlobs(of: tiers)
-            held.release(tiers)
             if let snapshot {
                 keep(inactive ?? .gone, snapshot, record, now)
             } else {
@@ -83,7 +85,7 @@ extension KeyStore {
             }
             record.watchedUntil = now + LockRecord.leaseLength
             // A lock that came from another user namespace did not reach this keyring.
-            if record.isLocked, hasMissedBlobs(bag) { removeBlobs(of: KeyTier.endingWithLock) }
+            if hasMissedBlobs(bag, record) { removeBlobs(of: KeyTier.endingWithLock) }
             if !isIdle { setLifetimes(bag, record, now) }
         }
         // No process can read any more, so there is nothing to give notice of.

@@ -121,11 +121,11 @@ extension KeyStore {
     /// Removes the keys from this keyring after a lock that reached only another one. An unlock that is under way puts
     /// its keys there before it writes the record, and is waited for. If that takes long, the keys stay: no process
     /// opens them.
-    func removeLockedBlobs() {
+    func removeMissedBlobs(_ bag: Keybag) {
         try? state.update(
-            within: .milliseconds(100),
+            within: LockRecord.patience,
             { record throws(KeychainError) in
-                if record.isLocked { removeBlobs(of: KeyTier.endingWithLock) }
+                if hasMissedBlobs(bag, record) { removeBlobs(of: KeyTier.endingWithLock) }
             }, then: {})
     }
 

@@ -152,7 +152,7 @@ package final class KeyStore: KeySource, Sendable {
             try readBlob(serial, keyringKey, binding.context(.afterFirstUnlock), keyring)
         }
         // The keyring is a cache. A lock that emptied the keyring of another user namespace is in the record alone.
-        if record.isLocked, hasMissedBlobs(bag) { removeLockedBlobs() }
+        if hasMissedBlobs(bag, record) { removeMissedBlobs(bag) }
         return KeySnapshot(
             record: record, bag: bag, always: keys[.always], afterFirstUnlock: afterFirstUnlock,
             whenUnlocked: record.isLocked ? .locked : serial.map { .keyring($0) } ?? .locked, keyringKey: keyringKey)
