@@ -131,6 +131,7 @@ def commits(directory, note):
     # The file is there once the repository is whole.
     if not (repository / "whole").exists() or subject(directory) >= MOST_COMMITS:
         note(-1)
+        (repository / "whole").unlink(missing_ok=True)
         shutil.rmtree(repository, ignore_errors=True)
         # git would make the directories above, where the mount was, too.
         repository.mkdir()
