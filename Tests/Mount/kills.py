@@ -131,6 +131,7 @@ def commits(directory, note):
     # The file is there once the repository is whole.
     if not (repository / "whole").exists() or subject(directory) >= MOST_COMMITS:
         note(-1)
+        (repository / "whole").unlink(missing_ok=True)
         shutil.rmtree(repository, ignore_errors=True)
         # git would make the directories above, where the mount was, too.
         repository.mkdir()
@@ -226,14 +227,16 @@ class Rounds:
         paths = [notes(self.world, work, name) for work in self.works]
         sizes = [path.stat().st_size if path.exists() else 0 for path in paths]
         children = [Child(self.world, lambda work=work: self.run(work, name)) for work in self.works]
-        if self.disk or self.chance.randrange(2):
-            until(lambda: all(path.exists() and path.stat().st_size > size for path, size in zip(paths, sizes)),
-                  "a program writes nothing")
-        time.sleep(self.chance.uniform(0.02, 0.3 if self.disk else 0.8))
-        os.kill(self.world.process(), signal.SIGKILL)
-        for child in children:
-            # SQLite's write-ahead log is a mapping in classes C and D, which the kill takes away.
-            child.result(may_end_by=signal.SIGBUS)
+        try:
+            if self.disk or self.chance.randrange(2):
+                until(lambda: all(path.exists() and path.stat().st_size > size for path, size in zip(paths, sizes)),
+                      "a program writes nothing")
+            time.sleep(self.chance.uniform(0.02, 0.3 if self.disk else 0.8))
+        finally:
+            os.kill(self.world.process(), signal.SIGKILL)
+            for child in children:
+                # SQLite's write-ahead log is a mapping in classes C and D, which the kill takes away.
+                child.result(may_end_by=signal.SIGBUS)
         # The mount point may be a dead one at this moment, or be given back.
         self.world.await_end()
         if self.disk:
