@@ -2,6 +2,7 @@ import DataProtection
 import DataProtectionCore
 import Foundation
 import KeychainClient
+import KeychainModel
 import KeychainTestSupport
 import SwiftKeychain
 import Testing
@@ -28,6 +29,9 @@ import Testing
             }
         }
     }
+
+    @Test("Each class of a header has its name here", arguments: FileClass.allCases)
+    func classes(fileClass: FileClass) { #expect(FileProtection(fileClass).fileClass == fileClass) }
 
     @Test("In parts as well, of whatever size", arguments: [4095, 16_384, 1_000_003, 4 << 20, 9 << 20])
     func parts(size: Int) throws {

@@ -268,15 +268,21 @@ import Testing
         }
     }
 
-    @Test("A lock beside a keybag that does not open leaves no keys in the kernel", .enabled(if: hasKeyring))
-    func lockWithoutKeybag() throws {
+    @Test(
+        "A lock beside a keybag that does not open leaves no keys in the kernel, whether the store is open or not",
+        .enabled(if: hasKeyring), arguments: [true, false])
+    func lockWithoutKeybag(isOpen: Bool) throws {
         try withKey { keychain, key throws in
             let name = try keychain.inactiveName
             let file = keychain.directory.appendingPathComponent("store/keybag")
             let content = try Data(contentsOf: file)
             try Data(content.reversed()).write(to: file)
             keychain.engine.keys.forgetSnapshot()
-            #expect(throws: KeychainError.self) { try keychain.lock() }
+            if isOpen {
+                #expect(throws: KeychainError.self) { try keychain.lock() }
+            } else {
+                try UnopenedStore.lock(keychain.configuration, .withGrace)
+            }
             #expect(KernelKeyring.ofUser!.find(name) == nil)
             try content.write(to: file)
             expect(false, key, keychain)

@@ -1,6 +1,7 @@
 import Foundation
 import KeychainModel
 import KeychainTestSupport
+import Synchronization
 import Testing
 
 @testable import KeychainClient
@@ -382,6 +383,24 @@ import Testing
         task.cancel()
         await task.value
         #expect(try await eventually { engine == nil })
+    }
+
+    @Test("Open files are told of each lock, also if the same classes were closed before, and of no unlock")
+    func eachLock() async throws {
+        let engine = FakeEngine()
+        let told = Mutex<[ClosedClasses]>([])
+        let feed = LockFeed(Connection(engine: engine, caller: Caller(groups: ["G"]))) { closed in
+            told.withLock { $0.append(closed) }
+        }
+        var expected: [ClosedClasses] = []
+        for epoch in [2, 3, 5] as [UInt64] {
+            if epoch == 5 { engine.move(to: .unlocked) }
+            engine.move(to: .locked)
+            expected.append(ClosedClasses(classes: [.complete, .completeWhenUserInactive], epoch: epoch))
+            #expect(try await eventually { told.withLock { $0.count } == expected.count })
+        }
+        #expect(told.withLock { $0 } == expected)
+        feed.end()
     }
 
     @Test("A keychain that cannot be looked at counts as locked, and the stream goes on when it is back")

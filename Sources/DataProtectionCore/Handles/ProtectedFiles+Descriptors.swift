@@ -112,7 +112,7 @@ extension ProtectedFiles {
     /// Tells, on a thread of its own, that files of some class have closed. For ``FileProtection/completeWhenUserInactive``
     /// that is later than the lock.
     package func whenClassesClose(_ tell: @escaping @Sendable () -> Void) -> LockFeed {
-        LockFeed(keys.connection) { closed in if !closed.isEmpty { tell() } }
+        LockFeed(keys.connection) { _ in tell() }
     }
 
     /// An attribute that every file and directory of a mount has, and that no list names.

@@ -65,9 +65,7 @@ final class OpenFiles: Sendable {
             // One whose thread could not be started is made anew, or a lock would leave the keys here.
             if let feed = state.feed, !feed.hasEnded { return }
             let mine = WeakSelf(files: self)
-            state.feed = LockFeed(connection) { closed in
-                if !closed.isEmpty { mine.files?.takeKeys(of: closed) }
-            }
+            state.feed = LockFeed(connection) { mine.files?.takeKeys(of: $0) }
         }
     }
 
@@ -99,9 +97,10 @@ final class OpenFiles: Sendable {
         }
     }
 
-    private func takeKeys(of classes: [FileClass]) {
-        func drop(_ file: SealedFile, _ loss: SealedFile.KeyLoss) -> Bool { file.dropKey(loss, classes.contains) }
-        let epoch = try? connection.lockStatus().epoch
+    private func takeKeys(of closed: ClosedClasses) {
+        func drop(_ file: SealedFile, _ loss: SealedFile.KeyLoss) -> Bool {
+            file.dropKey(loss, closed.classes.contains)
+        }
         let end = now() + LockStatus.graceLength
         // Idle files lose their keys first. Then come files whose content has to be made durable before.
         var left = state.withLock { $0.files.values.compactMap(\.file) }.filter { !drop($0, .ifIdle) }
@@ -111,7 +110,7 @@ final class OpenFiles: Sendable {
             let mayFinish = now() < end && status.map { $0.state == .unlocked || $0.isWithinGrace } ?? false
             left = left.filter { !drop($0, mayFinish ? .unlessUsed : .certain) }
             // A later lock is told of anew, and concerns files that were used in between too.
-            if let status, let epoch, status.epoch != epoch { return }
+            if let status, status.epoch != closed.epoch { return }
             if !left.isEmpty { usleep(20_000) }
         }
     }

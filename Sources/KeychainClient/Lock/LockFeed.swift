@@ -14,15 +14,17 @@ package final class LockFeed: Sendable {
 
     private init() {}
 
-    /// Tells the classes whose open files are closed, from now on: at each change of them, and at each later lock, since
-    /// files may have been used in between.
+    /// Tells of each lock from now on, and of classes that close later.
     ///
     /// - Parameter tell: Called on the thread. While the state cannot be found out, as when a daemon has ended, all such
     ///   classes are told with each look, every second.
-    package convenience init(_ connection: Connection, _ tell: @escaping @Sendable ([FileClass]) -> Void) {
+    package convenience init(_ connection: Connection, _ tell: @escaping @Sendable (ClosedClasses) -> Void) {
         self.init()
-        let all = FileClass.allCases.filter(\.closesWithLock)
-        start(LockStateFollower(connection, lost: all, tellsAgain: true) { $0.closedClasses }, tell)
+        let lost = ClosedClasses(classes: FileClass.allCases.filter(\.closesWithLock), epoch: nil)
+        let follower = LockStateFollower(connection, lost: lost, tellsEachLoss: true) {
+            ClosedClasses(classes: $0.closedClasses, epoch: $0.epoch)
+        }
+        start(follower) { if !$0.classes.isEmpty { tell($0) } }
     }
 
     /// A stream of the events from now on. It ends when the follower does not go on.
@@ -77,6 +79,13 @@ package final class LockFeed: Sendable {
     }
 }
 
+/// The classes whose open files are closed. Two locks differ in their epochs: files may have been used in between.
+package struct ClosedClasses: Sendable, Equatable {
+    package let classes: [FileClass]
+    /// nil: the state could not be found out.
+    package let epoch: UInt64?
+}
+
 /// Follows a keychain's lock, or its items. It is made on the thread of the program that wants to know, so that nothing is
 /// missed that happens after that. Then it belongs to one thread, which it may block.
 package protocol LockFollower: AnyObject, Sendable {
@@ -103,7 +112,7 @@ extension Duration {
 final class LockStateFollower<Event: Sendable & Equatable>: LockFollower, @unchecked Sendable {  // one thread has it
     private let connection: Connection
     private let lost: Event
-    private let tellsAgain: Bool
+    private let tellsEachLoss: Bool
     private let fact: @Sendable (LockStatus) -> Event
     private var epoch: UInt64
     /// nil: it could not be looked at from the beginning.
@@ -111,33 +120,32 @@ final class LockStateFollower<Event: Sendable & Equatable>: LockFollower, @unche
 
     /// - Parameters:
     ///   - lost: The event of a keychain that cannot be looked at.
-    ///   - tellsAgain: Tells the same event again after each change of the lock, and with each look that fails.
+    ///   - tellsEachLoss: Tells it with each look that fails, and not only with the first one.
     init(
-        _ connection: Connection, lost: Event, tellsAgain: Bool = false,
+        _ connection: Connection, lost: Event, tellsEachLoss: Bool = false,
         _ fact: @escaping @Sendable (LockStatus) -> Event
     ) {
         let status = try? connection.lockStatus()
         self.connection = connection
         self.lost = lost
-        self.tellsAgain = tellsAgain
+        self.tellsEachLoss = tellsEachLoss
         self.fact = fact
         epoch = status?.epoch ?? 0
         state = status.map(fact)
     }
 
     func look(_ tell: (Event) -> Void) throws(KeychainError) {
-        let former = epoch
-        epoch = try connection.waitForLockChange(since: former, timeout: .lockFeedPause)
+        epoch = try connection.waitForLockChange(since: epoch, timeout: .lockFeedPause)
         // Also when the epoch is the same: a key that expires for lack of use leaves without one.
         let present = fact(try connection.lockStatus())
-        if present == state, epoch == former || !tellsAgain { return }
+        if present == state { return }
         state = present
         tell(present)
     }
 
     func goesOn(after _: KeychainError, _ tell: (Event) -> Void) -> Bool {
         // A program that asks the keychain for anything is told why.
-        if tellsAgain || state != lost { tell(lost) }
+        if tellsEachLoss || state != lost { tell(lost) }
         state = lost
         return true
     }

@@ -43,7 +43,7 @@ extension KeyStore {
         held.release(tiers)
         let snapshot = request == .now ? nil : try? begin().snapshot
         // Another lock may have taken them first, and is about to write its time.
-        if !wereUnlocked, let snapshot { _ = try? settledInactiveKeys(snapshot) }
+        if !wereUnlocked, state.read()?.isLocked == false, let snapshot { _ = try? settledInactiveKeys(snapshot) }
         forgetSnapshot()
         let bag = Result { () throws(KeychainError) in try requirePasscode() }
         func take(_ record: inout LockRecord) {

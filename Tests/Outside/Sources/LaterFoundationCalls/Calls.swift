@@ -8,5 +8,6 @@ func write(_ data: Data, to url: URL) throws -> FileProtectionType? {
     try FoundationFiles.write(data, to: url, options: [.completeFileProtectionWhenUserInactive, .atomic])
     let attributes: [FileAttributeKey: Any] = [.protectionKey: FileProtectionType.completeWhenUserInactive]
     try FoundationFiles.setAttributes(.default, attributes, ofItemAtPath: url.path)
-    return try url.resourceValues(forKeys: [.fileProtectionKey]).fileProtection
+    let found = try url.resourceValues(forKeys: [.fileProtectionKey]).fileProtection
+    return found
 }
