@@ -12,7 +12,7 @@ package struct ServiceManager: Sendable {
 
     package init(_ environment: Environment) {
         let variables = environment.variables
-        socket = variables["NOTIFY_SOCKET"].flatMap { $0.hasPrefix("/") || $0.hasPrefix("@") ? $0 : nil }
+        socket = variables["NOTIFY_SOCKET"].flatMap { $0.isEmpty ? nil : $0 }
         let isMeant = variables["WATCHDOG_PID"].map { $0 == String(getpid()) } ?? true
         watchdogTime =
             isMeant
@@ -37,6 +37,7 @@ package struct ServiceManager: Sendable {
     @discardableResult
     private func tell(_ lines: String...) -> Int32 {
         guard let socket else { return 0 }
+        guard socket.hasPrefix("/") || socket.hasPrefix("@") else { return EAFNOSUPPORT }
         // A line is a field of its own to the manager, which does not answer.
         let text = lines.map { $0.split(whereSeparator: \.isNewline).joined(separator: " ") }.joined(separator: "\n")
         return ckeychain_datagram(socket, text, text.utf8.count)

@@ -43,7 +43,7 @@ package final class ExportWriter {
     ///   - show: Is told after each part how many rows were dealt with.
     /// - Throws: `.itemNotFound` if the group has none.
     package func writeAll(
-        of group: String?, _ ask: (ExportRequest) throws -> ExportedPart, _ show: (_ done: Int) throws -> Void
+        of group: String?, _ ask: (ExportRequest) throws -> ExportedPart, show: (_ done: Int) throws -> Void
     ) throws -> ExportSummary {
         var (leftOut, count) = (LeftOut(), 0)
         var request: ExportRequest? = ExportRequest(accessGroup: group)

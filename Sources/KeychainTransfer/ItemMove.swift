@@ -187,14 +187,3 @@ extension KeychainError {
                 + "--leave-behind all that stays, out of reach until the items are moved the other way")
     }
 }
-
-extension LeftOut {
-    /// nil: nothing was left out.
-    package var inWords: String? {
-        let reasons = [
-            (thisDeviceOnly, "only for this device"), (constrained, "that asks for authentication"),
-            (ofTokens, "of a token"), (unreadable, "that does not open"),
-        ]
-        return total == 0 ? nil : reasons.filter { $0.0 > 0 }.map { "\($0) \($1)" }.joined(separator: ", ")
-    }
-}

@@ -15,23 +15,25 @@ internal import KeychainSystem
 package struct SystemMigration {
     /// The wishes of the person, and the ways to reach them.
     package struct Order {
-        package var target: StoreHost
-        /// The socket of the system's keychaind; nil: the usual one.
-        package var socket: URL?
-        /// Whether what cannot go is left where it is.
-        package var leavesBehind: Bool
-        /// Whether nothing is changed.
-        package var isDryRun: Bool
-        package var note: (String) -> Void
-        package var readPasscodes: (_ names: [String]) throws -> [SecretBytes]
-        package var show: (_ done: Int, _ total: Int) -> Void
+        let target: StoreHost
+        let socket: URL?
+        let leavesBehind: Bool
+        let isDryRun: Bool
+        let readPasscodes: (_ names: [String]) throws -> [SecretBytes]
+        let show: (_ done: Int, _ total: Int) -> Void
+        let note: (String) -> Void
 
+        /// - Parameters:
+        ///   - socket: The socket of the system's keychaind; nil: the usual one.
+        ///   - leavesBehind: Whether what cannot go is left where it is.
+        ///   - isDryRun: Whether nothing is changed.
         package init(
-            target: StoreHost, socket: URL?, leavesBehind: Bool, isDryRun: Bool, note: @escaping (String) -> Void,
-            readPasscodes: @escaping ([String]) throws -> [SecretBytes], show: @escaping (Int, Int) -> Void
+            target: StoreHost, socket: URL?, leavesBehind: Bool, isDryRun: Bool,
+            readPasscodes: @escaping ([String]) throws -> [SecretBytes], show: @escaping (Int, Int) -> Void,
+            note: @escaping (String) -> Void
         ) {
             (self.target, self.socket, self.leavesBehind, self.isDryRun) = (target, socket, leavesBehind, isDryRun)
-            (self.note, self.readPasscodes, self.show) = (note, readPasscodes, show)
+            (self.readPasscodes, self.show, self.note) = (readPasscodes, show, note)
         }
     }
 

@@ -1,5 +1,5 @@
 internal import Glibc
-package import KeychainSystem
+internal import KeychainSystem
 
 /// A program that does the work of one of ours.
 package struct OtherProgram {
@@ -15,18 +15,18 @@ package struct OtherProgram {
     }
 
     /// Puts the program in the place of this process.
-    package func becomeThis(_ words: [String]) throws(SystemError) -> Never {
+    package func becomeThis(_ words: [String]) throws(ProgramFailure) -> Never {
         var arguments = ([path] + words).map { strdup($0) } + [nil]
         execv(path, &arguments)
-        throw SystemError("start \(path)", errno)
+        throw ProgramFailure("start \(path)", errno)
     }
 
     /// Starts the program, and waits for its end.
     ///
     /// - Returns: its exit status, and the lines of its standard error.
-    package func run(_ words: [String]) throws -> (status: Int32, errors: [String]) {
+    package func run(_ words: [String]) throws(ProgramFailure) -> (status: Int32, errors: [String]) {
         var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { throw SystemError("make a pipe", errno) }
+        guard pipe(&ends) == 0 else { throw ProgramFailure("make a pipe", errno) }
         let (errors, theirs) = (OpenDescriptor(ends[0]), OpenDescriptor(ends[1]))
         let status = try SpawnedProgram(
             path, words, descriptors: (STDIN_FILENO, STDOUT_FILENO, theirs.number)

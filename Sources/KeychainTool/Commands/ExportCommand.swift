@@ -68,7 +68,7 @@ struct ExportCommand: ParsableCommand {
         let writer = try ExportWriter(key) { bytes throws(KeychainError) in try output.write(bytes) }
         return try writer.writeAll(of: group) { request in
             try session.askAsOwner(.export(request), to: "export all items")
-        } _: { done in
+        } show: { done in
             // The number of items in one group is not known.
             if group == nil { line.show(done, of: total) }
             guard let signals, signals.arePending else { return }

@@ -65,7 +65,11 @@ struct MigrateCommand: ParsableCommand {
         defer { line.end() }
         let order = SystemMigration.Order(
             target: target, socket: socket.map { URL(fileURLWithPath: $0) }, leavesBehind: leaveBehind,
-            isDryRun: dryRun, note: Console.note, readPasscodes: PasscodeInput.read, show: line.show)
+            isDryRun: dryRun, readPasscodes: PasscodeInput.read, show: line.show
+        ) { note in
+            line.end()
+            Console.note(note)
+        }
         return try SystemMigration(order, location, present).run()
     }
 

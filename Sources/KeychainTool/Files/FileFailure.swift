@@ -9,7 +9,6 @@ struct FileFailure: Error {
     let message: String
     /// The exit status.
     let status: Int32
-
 }
 
 extension FileFailure {

@@ -55,7 +55,7 @@ struct ClipOptions: ParsableArguments {
                 Console.note("note: the terminal was asked to copy it; it stays until you copy another text")
             }
         } else if let clip {
-            try Clipboard.put(secret, seconds: clip.seconds)
+            try Clipboard.put(secret) { ClipboardHolderCommand.words($0, clip) }
             if Console.errorIsTerminal { Console.note("note: copied for \(DurationText.text(seconds: clip.seconds))") }
         }
     }
@@ -69,6 +69,11 @@ struct ClipboardHolderCommand: ParsableCommand {
 
     @Option var program: ClipboardProgram
     @Option var time: ClipTime
+
+    /// The words that start it.
+    static func words(_ program: ClipboardProgram, _ time: ClipTime) -> [String] {
+        ["clipboard-holder", "--program", program.rawValue, "--time", "\(time.seconds)s"]
+    }
 
     func run() throws {
         // A signal that ends this process early takes the secret away, too.

@@ -18,7 +18,6 @@ struct FailureReport: Keyed {
     var message: String
     /// The items that match where one is wanted.
     var matches: [Item] = []
-
 }
 
 extension FailureReport {

@@ -59,14 +59,12 @@ struct ImportReport: Report {
     }
 }
 
+/// The table of the whole explains the counts.
 extension LeftOut: Keyed {
     static let fields: [Field<Self>] = [
-        Field("thisDeviceOnly", "only for this device") { $0.thisDeviceOnly },
-        Field("authentication", "that asks for authentication") { $0.constrained },
-        Field("token", "of a token") { $0.ofTokens },
-        Field("damaged", "that does not open") { $0.unreadable },
+        Field("thisDeviceOnly", "") { $0.thisDeviceOnly }, Field("authentication", "") { $0.constrained },
+        Field("token", "") { $0.ofTokens }, Field("damaged", "") { $0.unreadable },
     ]
-
 }
 
 struct MigrationReport: Report {
@@ -89,7 +87,7 @@ struct MigrationReport: Report {
             switch host {
             case .user: "this user's keychaind"
             case .system: "the system's keychaind"
-            case .embedded, .moving, .moved: "the programs that use it"
+            default: "the programs that use it"
             }
         let details = plan.map { plan in
             counted(plan.count, "item") + (isDryRun ? " would go" : " moved")
