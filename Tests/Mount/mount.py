@@ -29,7 +29,7 @@ import tempfile
 import time
 import traceback
 
-import caches  # noqa: F401, it adds checks
+import caches
 import kills
 import memory
 import programs
@@ -489,7 +489,8 @@ def lock_under_load(world, _):
     world.child(look)
 
 
-OF_THE_LOCK = (pages, refusals, memory.plaintext_after_lock, memory.keys_after_lock, table.table, lock_under_load, ciphertext)
+OF_THE_LOCK = (pages, refusals, memory.plaintext_after_lock, memory.keys_after_lock, table.table, lock_under_load, ciphertext,
+               caches.hanging)
 
 
 # ---- POSIX
