@@ -2,6 +2,8 @@
 
 import ctypes
 import os
+import signal
+import subprocess
 import time
 
 from checks import CACHED, GUARDED, check, read, write
@@ -54,3 +56,26 @@ def pages(world, name):
         change(below / "pages", below / "other", (status.st_atime_ns, status.st_mtime_ns))
         require(read(mount / "pages") == second, "the kernel has kept former content")
     world.child(work)
+
+
+@check("the attributes of an open file wait for no keychain")
+def hanging(world, _):
+    path = world.mount / "A/hanging"
+    def work():
+        write(path, bytes(5000))
+        with open(path, "rb", 0):
+            subprocess.run([world.programs / "keychainctl", "lock"], check=True)
+            if world.daemon:
+                os.kill(world.daemon.pid, signal.SIGSTOP)
+            began = time.monotonic()
+            try:
+                for _ in range(8):
+                    same(length(path), 5000)
+            finally:
+                if world.daemon:
+                    os.kill(world.daemon.pid, signal.SIGCONT)
+            require(time.monotonic() - began < 20, "each look has waited")
+    try:
+        world.child(work)
+    finally:
+        world.unlock()

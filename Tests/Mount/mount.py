@@ -29,7 +29,7 @@ import tempfile
 import time
 import traceback
 
-import caches  # noqa: F401, it adds checks
+import caches
 import kills
 import memory
 import programs
@@ -540,7 +540,7 @@ def lock_under_load(world, _):
 
 
 OF_THE_LOCK = (pages, refusals, memory.plaintext_after_lock, memory.keys_after_lock, table.table, forced, lock_under_load,
-               ciphertext)
+               ciphertext, caches.hanging)
 
 
 # ---- POSIX
