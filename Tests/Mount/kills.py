@@ -120,9 +120,10 @@ def subject(directory):
 
 
 def remove_locks(directory):
-    """A git that was killed leaves locks, which a person removes."""
-    for path in (directory / "repository/.git").rglob("*.lock"):
-        path.unlink()
+    """A git that was killed leaves locks and half a list of references, which a person removes."""
+    for pattern in ("*.lock", "packed-refs.new"):
+        for path in (directory / "repository/.git").rglob(pattern):
+            path.unlink()
 
 
 def commits(directory, note):

@@ -182,6 +182,11 @@ class World:
         return self
 
 
+def too_late(*_):
+    """So that a child tells at which place it waits."""
+    raise TimeoutError(f"after {LONGEST} seconds")
+
+
 class Child:
     """A child that is the user, unless it is to be root, and does some work."""
 
@@ -194,6 +199,7 @@ class Child:
             return
         os.close(self.end)
         try:
+            signal.signal(signal.SIGALRM, too_late)
             signal.alarm(LONGEST)
             if is_user and os.getuid() == 0:
                 os.setgroups([])
