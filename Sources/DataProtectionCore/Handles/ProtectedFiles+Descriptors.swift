@@ -33,7 +33,7 @@ extension ProtectedFiles {
         }
     }
 
-    /// A value that is another one for other content of a file.
+    /// A value that is another one for other content of a file, unless its former bytes are put back one by one.
     package struct ContentMark: Equatable {
         fileprivate let length: UInt64
         fileprivate let root: FileEntry?

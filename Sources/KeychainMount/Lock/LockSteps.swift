@@ -97,14 +97,10 @@ extension Node {
     /// counts as guarded.
     fileprivate var hasGuardedContent: Bool {
         if use.withLock({ $0.isGuarded }) { return true }
-        let isGuarded =
-            switch try? kind() {
-            case .protected(let protection, _): protection.isGuarded
-            case .plain, .empty: false
-            case .damaged, nil: true
-            }
+        guard let kind = try? kind() else { return true }
+        guard case .protected(let protection, _) = kind else { return kind == .damaged }
         // A program that has it open may read on. Then its pages go when it is closed.
-        if isGuarded { use.withLock { $0.isGuarded = true } }
-        return isGuarded
+        if protection.isGuarded { use.withLock { $0.isGuarded = true } }
+        return protection.isGuarded
     }
 }

@@ -26,7 +26,8 @@ extension Volume {
         return (node, status)
     }
 
-    /// The node of a file that need not be opened again. A directory may be the root of another mount, and is opened.
+    /// The node of a file that need not be opened again. A directory that is the root of
+    /// another mount is not entered, so it is opened.
     private func known(_ status: stat) -> Node? {
         guard status.st_mode & S_IFMT != S_IFDIR, let node = nodes.foundAgain(FileNumber(status)) else { return nil }
         // The node keeps its number from being used for another file, but did so only since there is the node.
