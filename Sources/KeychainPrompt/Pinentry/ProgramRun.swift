@@ -29,7 +29,12 @@ final class ProgramRun {
         guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw CannotStart(code: errno) }
         defer { close(ends[1]) }
         let discard = open("/dev/null", O_WRONLY | O_CLOEXEC)
-        defer { if discard >= 0 { close(discard) } }
+        guard discard >= 0 else {
+            let code = errno
+            close(ends[0])
+            throw CannotStart(code: code)
+        }
+        defer { close(discard) }
         var pid: pid_t = 0
         let failure = ProgramStart.spawn(path, [], variables, (ends[1], ends[1], discard), &pid)
         guard failure == 0 else {
