@@ -48,10 +48,6 @@ import Testing
             type(of: KeychainSystem.ckeychain_embedded_entitlements)
         ),
         (
-            "ckeychain_begin_sync", type(of: CKeychainLinux.ckeychain_begin_sync),
-            type(of: KeychainSystem.ckeychain_begin_sync)
-        ),
-        (
             "ckeychain_above_standard", type(of: CKeychainLinux.ckeychain_above_standard),
             type(of: KeychainSystem.ckeychain_above_standard)
         ),
@@ -86,6 +82,10 @@ import Testing
         (
             "ckeychain_clear_event", type(of: CKeychainLinux.ckeychain_clear_event),
             type(of: KeychainSystem.ckeychain_clear_event)
+        ),
+        (
+            "ckeychain_begin_sync", type(of: CKeychainLinux.ckeychain_begin_sync),
+            type(of: KeychainSystem.ckeychain_begin_sync)
         ),
         (
             "ckeychain_sync_all", type(of: CKeychainLinux.ckeychain_sync_all),
