@@ -75,14 +75,13 @@ struct HostChoice {
 
     /// Says what leads programs to another host, whatever the mark says; nil: nothing does.
     func detour(from host: StoreHost) throws(KeychainError) -> String? {
-        let words = [
-            ("KEYCHAIN_HOST", environment.variables["KEYCHAIN_HOST"]), (machineFile.path, try machineChoice()),
-        ]
-        for case (let origin, let word?) in words where !word.isEmpty && word != host.rawValue {
+        func detour(_ origin: String, _ word: String?) -> String? {
+            guard let word, !word.isEmpty, word != host.rawValue else { return nil }
             return
                 "\(origin) leads programs to another keychain (\(word)), where they do not find what is moved: take that away"
         }
-        return nil
+        let machine = try machineChoice()
+        return detour("KEYCHAIN_HOST", environment.variables["KEYCHAIN_HOST"]) ?? detour(machineFile.path, machine)
     }
 
     private func chosen(
