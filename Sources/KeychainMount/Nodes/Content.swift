@@ -75,8 +75,8 @@ extension Node {
         try body()
     }
 
-    /// Removes the content of the open file. For ten seconds after a call has waited in vain for another program, further
-    /// calls are refused at once: calls that wait would take all threads.
+    /// Removes the content of the open file. A call may wait for another program, and takes a thread meanwhile. When one has
+    /// waited in vain, the next ten seconds' calls are refused at once.
     private func empty() throws(Refusal) {
         guard busyUntil.withLock({ $0 < .now }) else { throw Refusal(EBUSY) }
         do throws(Refusal) {

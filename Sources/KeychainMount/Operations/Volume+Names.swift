@@ -26,11 +26,11 @@ extension Volume {
         return (node, status)
     }
 
-    /// The node of a file that need not be opened again. A directory that is the root of
-    /// another mount is not entered, so it is opened.
+    /// The node of a file that the kernel knows, which need not be opened again. A directory is always opened: it may be the
+    /// root of another mount, which is not entered.
     private func known(_ status: stat) -> Node? {
         guard status.st_mode & S_IFMT != S_IFDIR, let node = nodes.foundAgain(FileNumber(status)) else { return nil }
-        // The node keeps its number from being used for another file, but did so only since there is the node.
+        // Between the look at the name and the look into the table, the number may have passed to another file.
         if let own = try? node.status(), own.st_ctim.tv_sec == status.st_ctim.tv_sec,
             own.st_ctim.tv_nsec == status.st_ctim.tv_nsec
         {
