@@ -50,7 +50,7 @@ extension Node {
         let truncates = flags & O_TRUNC != 0
         guard isRegular else { throw Refusal(ENXIO) }
         // Counted first, so that no other program's closing closes it meanwhile.
-        use.withLock { $0.opens += 1 }
+        count()
         do throws(Refusal) {
             try holding(opening) { () throws(Refusal) in
                 try load(flags & O_ACCMODE != O_RDONLY || truncates, replaces: truncates, files)
@@ -60,6 +60,14 @@ extension Node {
             release()
             throw error
         }
+    }
+
+    /// The number of openings of all files that have not ended.
+    static let openings = Atomic(0)
+
+    private func count() {
+        Self.openings.add(1, ordering: .relaxed)
+        use.withLock { $0.opens += 1 }
     }
 
     /// The longest time for which a call waits for another program, which has the file locked.
@@ -119,7 +127,7 @@ extension Node {
 
     /// Opens a file that was just made and is empty.
     func open(made handle: ProtectedFileHandle) {
-        use.withLock { $0.opens += 1 }
+        count()
         noteOpen(.sealed(handle, mayWrite: true))
     }
 
@@ -186,7 +194,8 @@ extension Node {
     /// - Returns: Whether the file is closed, and was of a guarded class.
     @discardableResult
     func release() -> Bool {
-        use.withLock { use in
+        Self.openings.subtract(1, ordering: .relaxed)
+        return use.withLock { use in
             use.opens -= 1
             guard use.opens <= 0 else { return false }
             if case .sealed(let handle, _) = use.content { handle.closeWithoutWaiting() }

@@ -21,7 +21,7 @@ final class NodeTable: Sendable {
             return entries[id]?.node
         }
     }
-    private let state: Mutex<State>
+    private let state: CrowdedMutex<State>
     let root: Node
 
     init(root descriptor: OpenDescriptor) throws(Refusal) {
@@ -29,7 +29,7 @@ final class NodeTable: Sendable {
         guard fstat(descriptor.number, &status) == 0 else { throw .ofSystem() }
         let root = Node(UInt64(FUSE_ROOT_ID), descriptor, status)
         self.root = root
-        state = Mutex(State(entries: [root.id: Entry(node: root, lookups: 1)], numbers: [root.number: root.id]))
+        state = CrowdedMutex(State(entries: [root.id: Entry(node: root, lookups: 1)], numbers: [root.number: root.id]))
     }
 
     /// - Throws: `ESTALE` for a number that was never given, or was forgotten.
@@ -77,10 +77,10 @@ final class NodeTable: Sendable {
         }
     }
 
-    /// The nodes whose numbers were given first, half of all.
-    var oldest: [Node] {
-        let ids = state.withLock { $0.entries.keys.sorted() }
-        return ids.prefix(ids.count / 2).compactMap { id in state.withLock { $0.entries[id]?.node } }
+    /// The numbers that were given first, half of all.
+    var oldest: ArraySlice<UInt64> {
+        let ids = state.withLock { Array($0.entries.keys) }.sorted()
+        return ids.prefix(ids.count / 2)
     }
 
     var count: Int { state.withLock { $0.entries.count } }

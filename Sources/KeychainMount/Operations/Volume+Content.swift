@@ -34,26 +34,29 @@ extension Volume {
         let arguments = try request.take(fuse_create_in.self)
         let name = try request.takeName()
         let flags = Int32(bitPattern: arguments.flags)
-        var made: ProtectedFileHandle?
+        var node: Node
         do throws(Refusal) {
-            made = try make(name, in: directory, mode_t(arguments.mode))
+            node = try make(name, in: directory, mode_t(arguments.mode))
         } catch {
             guard error.number == EEXIST, flags & O_EXCL == 0 else { throw error }
+            node = try found(name, in: directory).node
+            do throws(Refusal) {
+                try node.open(flags, files)
+            } catch {
+                nodes.forget(node.id, 1)
+                throw error
+            }
         }
-        let (node, status) = try found(name, in: directory)
-        do throws(Refusal) {
-            if let made { node.open(made: made) } else { try node.open(flags, files) }
-        } catch {
-            nodes.forget(node.id, 1)
-            throw error
-        }
-        try reply.add(entry(node, (try? node.status()) ?? status))
+        try reply.add(entry(node, try node.status()))
         try reply.add(opened(node))
     }
 
+    private static let namesOnly: Int32 = 0o10000000  // O_PATH, which Glibc's module hides
+
+    /// Makes a file, and opens it.
     private func make(
         _ name: UnsafePointer<CChar>, in directory: Node, _ mode: mode_t
-    ) throws(Refusal) -> ProtectedFileHandle {
+    ) throws(Refusal) -> Node {
         let path = directory.path
         // The key comes first, so that a refusal leaves no file behind.
         let new = try refusing { () throws(DataProtectionError) in
@@ -64,12 +67,23 @@ extension Volume {
         guard descriptor >= 0 else { throw .ofSystem() }
         var (made, named) = (stat(), stat())
         fstat(descriptor, &made)
+        // Another program may have given the name to another file meanwhile.
+        let itself = Glibc.open("/proc/self/fd/\(descriptor)", Self.namesOnly | O_CLOEXEC)
         do throws(Refusal) {
-            return try refusing { () throws(DataProtectionError) in
+            guard itself >= 0 else {
+                defer { close(descriptor) }
+                throw .ofSystem()
+            }
+            let file = OpenDescriptor(itself)
+            let handle = try refusing { () throws(DataProtectionError) in
                 try files.make(new, descriptor: descriptor, path, replacesPlain: false)
             }
+            let node = nodes.found(file, made)
+            node.noteName(name, in: directory)
+            node.open(made: handle)
+            makeRoom()
+            return node
         } catch {
-            // Another program may have given the name to another file meanwhile.
             let isThere = fstatat(directory.descriptor.number, name, &named, AT_SYMLINK_NOFOLLOW) == 0
             if isThere && FileNumber(named) == FileNumber(made) { unlinkat(directory.descriptor.number, name, 0) }
             throw error

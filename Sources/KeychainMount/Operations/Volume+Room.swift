@@ -4,25 +4,36 @@ internal import Synchronization
 // Room for nodes. Each takes a descriptor, and the kernel forgets files by itself only when it is short of memory.
 
 extension Volume {
-    /// Half of the descriptors are for nodes. The other half is for files that are open.
-    static let mostNodes: Int = {
+    /// The number of descriptors for nodes and open files. The others are for directories, and for calls.
+    static let mostDescriptors: Int = {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        return Int(clamping: limit.rlim_cur / 2)
+        let all = Int(clamping: limit.rlim_cur)
+        return max(all / 2, all - max(all / 8, 128))
     }()
+
+    /// Whether nodes and open files have nearly all descriptors.
+    var isCrowded: Bool { nodes.count + Node.openings.load(ordering: .relaxed) > Self.mostDescriptors }
 
     /// Has the kernel forget files that no program has open, if there are too many nodes.
     func makeRoom() {
-        guard nodes.count > mostNodesNow.load(ordering: .relaxed), !isMakingRoom.exchange(true, ordering: .relaxed)
+        guard isCrowded, nextRoom.load(ordering: .relaxed) <= Node.clock,
+            !isMakingRoom.exchange(true, ordering: .relaxed)
         else { return }
         notices.later { [self] device in
-            // A directory stays: it may be the working directory of a program.
-            for node in nodes.oldest where node.type != S_IFDIR && node.use.withLock({ $0.opens == 0 }) {
-                guard let place = node.place.withLock({ $0 }) else { continue }
+            let oldest = nodes.oldest
+            var count = 0
+            // Each is held for a moment, since its descriptor is closed when nothing has it any more. A directory stays: it
+            // may be the working directory of a program.
+            for id in oldest {
+                guard let node = try? nodes.node(id), node.type != S_IFDIR, node.use.withLock({ $0.opens == 0 }),
+                    let place = node.place.withLock({ $0 })
+                else { continue }
                 device.forget(place.name, in: place.directory.id)
+                count += 1
             }
             // Where little could be forgotten, the next attempt comes later.
-            mostNodesNow.store(max(Self.mostNodes, nodes.count + Self.mostNodes / 8), ordering: .relaxed)
+            if count < oldest.count / 4 { nextRoom.store(Node.clock + 1, ordering: .relaxed) }
             isMakingRoom.store(false, ordering: .relaxed)
         }
     }

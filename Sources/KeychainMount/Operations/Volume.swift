@@ -12,7 +12,8 @@ final class Volume: Sendable {
     let notices: Notices
     /// Whether the kernel is being asked to forget files.
     let isMakingRoom = Atomic(false)
-    let mostNodesNow = Atomic(mostNodes)
+    /// The time of the next attempt, by ``Node/clock``.
+    let nextRoom = Atomic(0)
     /// The directories that programs have open, by the numbers of their descriptors.
     let openDirectories = Mutex<[UInt64: OpenDescriptor]>([:])
     let calls = CallCounts()
@@ -96,7 +97,7 @@ final class CallCounts: Sendable {
         var counts = [0, 0]
         var present = 0
     }
-    private let state = Mutex(State())
+    private let state = CrowdedMutex(State())
 
     func during<R>(_ body: () throws(Refusal) -> R) throws(Refusal) -> R {
         let kind = state.withLock { state in

@@ -27,7 +27,7 @@ final class Session: Sendable {
         var waiting = 0
         var quick = 0
     }
-    private let threads = Mutex(Threads())
+    private let threads = CrowdedMutex(Threads())
     private let end = Condition()
 
     init(_ device: Device, _ volume: Volume) {
