@@ -1,5 +1,6 @@
 """Where something is used up: the disk, a quota, the descriptors of the process."""
 
+import contextlib
 import errno
 import os
 import subprocess
@@ -32,16 +33,28 @@ def quota(world, path):
     return errno.EDQUOT
 
 
+@contextlib.contextmanager
+def mounted(world, name, make=None, descriptors="unlimited"):
+    """A further mount, with as many descriptors; its mount point, and what `make` says of the directory below."""
+    below, point = (world.root / f"{name}-{word}" for word in ("below", "point"))
+    for path in (below, point):
+        path.mkdir()
+        os.chown(path, USER, USER)
+    made = make(world, below) if make else None
+    limit = "true" if descriptors == "unlimited" else f"ulimit -n {descriptors}"
+    world.run("sh", "-c", f'{limit} && exec "$0" "$@"', world.programs / "keychainctl", "file", "mount", below, point)
+    try:
+        yield point, made
+    finally:
+        world.command("file", "unmount", point)
+        if make:
+            until(lambda: subprocess.run(["umount", below], capture_output=True).returncode == 0)
+
+
 @check("where there is no room a call is refused, nothing is lost, and the room is used again after something is removed",
        full_disk, quota)
 def full(world, make):
-    below, point = (world.root / f"{make.__name__}-{word}" for word in ("below", "point"))
-    for path in (below, point):
-        path.mkdir()
-    number = make(world, below)
-    os.chown(point, USER, USER)
-    world.command("file", "mount", below, point)
-    try:
+    with mounted(world, make.__name__, make) as (point, number):
         def work():
             write(point / "kept", b"kept" * 10_000)
             def fill():
@@ -58,19 +71,11 @@ def full(world, make):
             same(read(point / "again"), b"z" * (1 << 20))
             same(read(point / "kept"), b"kept" * 10_000)
         world.child(work)
-    finally:
-        world.command("file", "unmount", point)
-        until(lambda: subprocess.run(["umount", below], capture_output=True).returncode == 0)
 
 
 @check("more files than the process may have descriptors")
 def many(world, _):
-    below, point = world.root / "numerous", world.root / "numerous-point"
-    for path in (below, point):
-        path.mkdir()
-        os.chown(path, USER, USER)
-    world.run("sh", "-c", 'ulimit -n 400 && exec "$0" "$@"', world.programs / "keychainctl", "file", "mount", below, point)
-    try:
+    with mounted(world, "numerous", descriptors=400) as (point, _):
         def work():
             for number in range(1_500):
                 write(point / "new", b"%d" % number)
@@ -86,18 +91,11 @@ def many(world, _):
                 for file in held:
                     file.close()
         world.child(work)
-    finally:
-        world.command("file", "unmount", point)
 
 
-@check("more directories than the process may have descriptors: a call is refused, until some are removed")
+@check("more directories than the process may have descriptors: a call is refused and makes none, until some are removed")
 def directories(world, _):
-    below, point = world.root / "deep", world.root / "deep-point"
-    for path in (below, point):
-        path.mkdir()
-        os.chown(path, USER, USER)
-    world.run("sh", "-c", 'ulimit -n 400 && exec "$0" "$@"', world.programs / "keychainctl", "file", "mount", below, point)
-    try:
+    with mounted(world, "deep", descriptors=400) as (point, _):
         def work():
             write(point / "kept", b"kept")
             made = []
@@ -109,10 +107,9 @@ def directories(world, _):
             refused(errno.EMFILE, make)
             for path in made[-50:]:
                 path.rmdir()
+            same(set(os.listdir(point)) ^ {"kept", *(path.name for path in made[:-50])}, set())
             same(read(point / "kept"), b"kept")
             write(point / "new", b"new")
             same(read(point / "new"), b"new")
             return len(made)
         require(world.child(work) > 200, "few directories are too many")
-    finally:
-        world.command("file", "unmount", point)

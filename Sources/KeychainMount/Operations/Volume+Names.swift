@@ -86,6 +86,7 @@ extension Volume {
 
     func makeLink(in directory: Node, _ request: inout Request, _ reply: inout Reply) throws(Refusal) {
         let (name, target) = (try request.takeName(), try request.takeText())
+        try requireDescriptor()
         guard symlinkat(target, directory.descriptor.number, name) == 0 else { throw .ofSystem() }
         try answerEntry(name, in: directory, &reply)
     }
@@ -94,6 +95,7 @@ extension Volume {
     func makeNode(in directory: Node, _ request: inout Request, _ reply: inout Reply) throws(Refusal) {
         let node = try request.take(fuse_mknod_in.self)
         let name = try request.takeName()
+        try requireDescriptor()
         guard mknodat(directory.descriptor.number, name, node.mode, dev_t(node.rdev)) == 0 else { throw .ofSystem() }
         try answerEntry(name, in: directory, &reply)
     }
@@ -101,6 +103,7 @@ extension Volume {
     func makeDirectory(in directory: Node, _ request: inout Request, _ reply: inout Reply) throws(Refusal) {
         let made = try request.take(fuse_mkdir_in.self)
         let name = try request.takeName()
+        try requireDescriptor()
         guard mkdirat(directory.descriptor.number, name, made.mode) == 0 else { throw .ofSystem() }
         try answerEntry(name, in: directory, &reply)
     }

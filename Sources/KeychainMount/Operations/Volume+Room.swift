@@ -1,4 +1,5 @@
 internal import Glibc
+internal import KeychainSystem
 internal import Synchronization
 
 // Room for nodes. Each takes a descriptor, and the kernel forgets files by itself only when it is short of memory.
@@ -14,6 +15,13 @@ extension Volume {
 
     /// Whether nodes and open files have nearly all descriptors.
     var isCrowded: Bool { nodes.count + Node.openings.load(ordering: .relaxed) > Self.mostDescriptors }
+
+    /// Makes sure that a new name can have a node, so that a refusal leaves no name behind.
+    func requireDescriptor() throws(Refusal) {
+        let free = fcntl(nodes.root.descriptor.number, F_DUPFD_CLOEXEC, 0)
+        guard free >= 0 else { throw .ofSystem() }
+        close(free)
+    }
 
     /// Has the kernel forget files that no program has open, if there are too many nodes.
     func makeRoom() {
