@@ -229,8 +229,8 @@ import Testing
             let keys = keychain.engine.keys
             keys.removeBlobs(of: [.whenUnlocked])
             try keys.state.lock { $0.lock(graceEnd: keychain.clock.sinceBoot + LockRecord.graceLength) }
-            expect(false, key, keychain)
             #expect(try keychain.inactiveBlob == nil, "a look removes what that lock did not reach")
+            expect(false, key, keychain)
         }
     }
 

@@ -222,16 +222,18 @@ import Testing
         }
     }
 
-    @Test("An item that changes on the way stays, and is copied anew")
+    @Test("An item that changes on the way stays with all others, and is copied anew")
     func changed() throws {
         try withEnds { ends in
             try ends.add("a")
+            try ends.add("b")
             let move = ends.move()
             let plan = try move.plan()
             try move.copy(plan) { _ in }
             try ends.change("a", to: "newer", in: ends.source)
             let error = #expect(throws: KeychainError.self) { try move.removeFromSource(plan) }
             #expect(error?.message.contains("changed meanwhile") == true)
+            #expect(try content(ends.source).count == 2, "the other one stays too")
             try ends.run(move)
             #expect(try content(ends.target)["a@unconfined"]?.hasPrefix("newer ") == true)
             #expect(try content(ends.source).isEmpty)
