@@ -134,9 +134,9 @@ def commits(directory, note):
         note(-1)
         (repository / "whole").unlink(missing_ok=True)
         shutil.rmtree(repository, ignore_errors=True)
-        # git would make the directories above, where the mount was, too.
         repository.mkdir()
-        ran("git", "init", "-q", "-b", "main", repository)
+        # Given the path, git would make the directories above, where the mount was, too.
+        git(directory, "init", "-q", "-b", "main")
         git(directory, "commit", "-q", "--allow-empty", "-m", "0")
         (repository / "whole").touch()
     number = subject(directory) + 1
