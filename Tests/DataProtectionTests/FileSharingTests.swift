@@ -31,11 +31,6 @@ import Testing
             #expect(status == 0)
             return lines.last
         }
-
-        /// Kills it without warning.
-        ///
-        /// - Returns: its last whole line.
-        func kill() throws -> String? { try process.killAfter(bytes: 0).last }
     }
 
     private func withFile(
@@ -85,31 +80,6 @@ import Testing
             for number in 0..<3 as Range<UInt8> {
                 #expect(records.filter { $0.worker == number }.map(\.value) == Array(0..<120))
             }
-        }
-    }
-
-    @Test("A program that is killed while it writes leaves what it acknowledged, and nobody waits for it")
-    func kills() throws {
-        var generator = SeededGenerator()
-        try withFile { files, url, keychain throws in
-            let other = try files.open(url, for: .writing)
-            var total: UInt64 = 0
-            for round in 0..<50 {
-                let worker = try Worker(keychain, "acknowledge", count: 1_000_000)
-                var acknowledged: UInt64 = total
-                // Somewhere within the next write.
-                for _ in 0..<generator.below(6) {
-                    if let line = try worker.readLine() { acknowledged = UInt64(line) ?? 0 }
-                }
-                for _ in 0..<generator.below(60) { _ = try other.length }
-                if let last = try worker.kill(), let value = UInt64(last) { acknowledged = value }
-                try other.write(Data("\(round)".utf8), at: 1_100_000)
-                let found = try other.read(at: 100, count: 8).withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
-                #expect(found == acknowledged || found == acknowledged + 1, "seed \(generator.seed)")
-                total = found
-            }
-            try other.close()
-            #expect(try files.read(from: url).count == 1_200_000)
         }
     }
 
