@@ -82,7 +82,7 @@ struct FileKills {
         for number in 0..<2 { if case .replace = turns[1 - number] { turns[number] = nil } }
         for (program, turn) in zip(programs, turns) { try program.process.write(turn == nil ? "leave" : "next") }
         // Every so often, and more often what takes several steps and is rarely drawn.
-        let isKill = operations > 20 * kills || turns.contains(where: \.isRare) && random.below(4) == 0
+        let isKill = operations > 10 * kills || turns.contains(where: \.isRare) && random.below(4) == 0
         let victim = isKill ? random.below(2) : nil
         var answers: [String?] = [nil, nil]
         if let victim {
