@@ -105,10 +105,9 @@ struct FileKills {
 
     /// Finds out what was done, and in which order.
     private mutating func find(_ turns: [FileOperation?], _ answers: [String?]) throws {
-        let possible = try [[0, 1], [1, 0]].flatMap { order in
-            try order.reduce([state]) { states, number in
-                try states.flatMap { try after(turns[number], answers[number], of: number, from: $0) }
-            }
+        // What was done comes first: a large file is compared only where something was ever written.
+        let possible = try [true, false].flatMap { isDone in
+            try [[0, 1], [1, 0]].compactMap { try after(turns, answers, in: $0, isDone: isDone) }
         }
         let handle = try files.open(url)
         defer { handle.closeWithoutWaiting() }
@@ -123,22 +122,28 @@ struct FileKills {
         state = found
     }
 
-    /// What may be there after an operation; nothing if it would have had another answer.
+    /// What is there after both, in this order; nothing if one of them would have answered something else.
+    ///
+    /// - Parameter isDone: Whether the one was done that a kill left without an answer.
     private func after(
-        _ turn: FileOperation?, _ answer: String?, of number: Int, from state: State
-    ) throws -> [State] {
-        guard let turn else { return [state] }
-        var after = state
-        turn.apply(to: &after.content)
-        switch turn {
-        case .setProtection(_, let new), .replace(_, let new, _): after.protection = new
-        case .append where answer.map { $0 != "=\(state.content.length)" } ?? false: return []
-        case .read(_, let offset, let count) where answer != nil:
-            let bytes = try Data(contentsOf: FileTurns.reading(of: number, in: directory))
-            guard bytes.withUnsafeBytes({ state.content.gives($0, at: offset, ofAtMost: count) }) else { return [] }
-        default: break
+        _ turns: [FileOperation?], _ answers: [String?], in order: [Int], isDone: Bool
+    ) throws -> State? {
+        var state = state
+        for number in order {
+            guard let turn = turns[number] else { continue }
+            switch (turn, answers[number]) {
+            case (_, nil) where !isDone: continue
+            case (.append, let place?) where place != "=\(state.content.length)": return nil
+            case (.read(_, let offset, let count), _?):
+                let bytes = try Data(contentsOf: FileTurns.reading(of: number, in: directory))
+                let isThere = bytes.withUnsafeBytes { state.content.gives($0, at: offset, ofAtMost: count) }
+                guard isThere else { return nil }
+            case (.setProtection(_, let new), _), (.replace(_, let new, _), _): state.protection = new
+            default: break
+            }
+            turn.apply(to: &state.content)
         }
-        return answer == nil ? [state, after] : [after]
+        return state
     }
 
     /// A write that was cut short leaves nothing in clear, and the next whole one of another program nothing at all.
