@@ -2,8 +2,11 @@ import DataProtection
 import DataProtectionCore
 import Foundation
 import Glibc
+import KeychainClient
 import KeychainFileModel
+import KeychainModel
 import KeychainTestSupport
+import SwiftKeychain
 import Synchronization
 import Testing
 
@@ -80,6 +83,33 @@ import Testing
             for number in 0..<3 as Range<UInt8> {
                 #expect(records.filter { $0.worker == number }.map(\.value) == Array(0..<120))
             }
+        }
+    }
+
+    @Test("A read of more than there is gives one version, also if the file grows while it is read")
+    func growing() throws {
+        try withFile { files, url, keychain throws in
+            try files.write(Data("former".utf8), to: url, protection: .complete)
+            let writer = try files.open(url, for: .writing)
+            let mustGrow = Mutex(false)
+            let connection = Connection(engine: keychain.handler, caller: Caller(groups: ["G"]))
+            let growing = ProtectedFiles(
+                connection: connection,
+                now: {
+                    // A read asks for the time once it knows the version.
+                    let mustGrowNow = mustGrow.withLock { must in
+                        defer { must = false }
+                        return must
+                    }
+                    if mustGrowNow {
+                        #expect(throws: Never.self) { try writer.write(Data("grown by more".utf8), at: 0) }
+                    }
+                    return .now
+                })
+            let reader = try growing.open(url)
+            mustGrow.withLock { $0 = true }
+            #expect(try reader.read(at: 0, count: 100) == Data("former".utf8))
+            #expect(try reader.read(at: 0, count: 100) == Data("grown by more".utf8))
         }
     }
 
