@@ -61,15 +61,17 @@ extension FileProtection {
         }
     }
 
-    package init(_ fileClass: FileClass) { self = Self.allCases.first { $0.fileClass == fileClass }! }
-
-    package var fileClass: FileClass {
-        switch self {
-        case .complete: .complete
-        case .completeUnlessOpen: .completeUnlessOpen
-        case .completeWhenUserInactive: .completeWhenUserInactive
-        case .completeUntilFirstUserAuthentication: .completeUntilFirstUserAuthentication
-        case .always: .always
-        }
+    /// The compiler demands a line for a class that is new; ``fileClass`` is this table, read backwards.
+    package init(_ fileClass: FileClass) {
+        self =
+            switch fileClass {
+            case .complete: .complete
+            case .completeUnlessOpen: .completeUnlessOpen
+            case .completeWhenUserInactive: .completeWhenUserInactive
+            case .completeUntilFirstUserAuthentication: .completeUntilFirstUserAuthentication
+            case .always: .always
+            }
     }
+
+    package var fileClass: FileClass { FileClass.allCases.first { Self($0) == self }! }
 }

@@ -1,3 +1,4 @@
+package import FoundationEssentials
 internal import KeychainCrypto
 
 extension SealedFile {
@@ -7,28 +8,42 @@ extension SealedFile {
     package func read(
         at offset: UInt64, into target: UnsafeMutableRawBufferPointer, _ access: Access = .beginning
     ) throws(DataProtectionError) -> Int {
-        try reading(at: offset, into: target, access).count
+        try reading(access) { (found) throws(DataProtectionError) in try read(found, at: offset, into: target) }
+    }
+
+    /// Reads at most so many bytes from a place, all of them from one version of the file, as their number is.
+    package func content(at offset: UInt64, count: Int) throws(DataProtectionError) -> Data {
+        try reading(.beginning) { (found) throws(DataProtectionError) in
+            let length = found.version.header.length
+            let count = Int(min(UInt64(count), length - min(offset, length)))
+            return try Data.content(ofAtMost: count, path) { (target) throws(DataProtectionError) in
+                try read(found, at: offset, into: target)
+            } ?? Data()
+        }
     }
 
     /// Reads the whole content.
     ///
     /// - Returns: false if the content has another length by now.
     package func readAll(into target: UnsafeMutableRawBufferPointer) throws(DataProtectionError) -> Bool {
-        let (count, length) = try reading(at: 0, into: target, .continuing)
-        return count == target.count && length == UInt64(count)
+        try reading(.continuing) { (found) throws(DataProtectionError) in
+            try read(found, at: 0, into: target) == target.count && found.version.header.length == target.count
+        }
     }
 
     private static let hastyReads = 4
 
-    /// Reads, and returns the length that the content had too.
-    private func reading(
-        at offset: UInt64, into target: UnsafeMutableRawBufferPointer, _ access: Access
-    ) throws(DataProtectionError) -> (count: Int, length: UInt64) {
+    /// Reads one version.
+    ///
+    /// - Parameter body: Called with a version, and again with a later one if a writer has used its pages again.
+    private func reading<R: Sendable>(
+        _ access: Access, _ body: (Found) throws(DataProtectionError) -> R
+    ) throws(DataProtectionError) -> R {
         // A writer may use pages again that this call is reading. After a few attempts the writer has to wait.
         for _ in 0..<Self.hastyReads {
             let found = try current(access)
             do throws(DataProtectionError) {
-                return try read(found, at: offset, into: target)
+                return try body(found)
             } catch {
                 guard error.code == .tampered || error.code == .truncated,
                     try version(in: descriptor(), isLocked: false).version !== found.version
@@ -36,21 +51,21 @@ extension SealedFile {
             }
         }
         return try withSharedLock(try descriptor()) { () throws(DataProtectionError) in
-            try read(try current(.continuing, isLocked: true), at: offset, into: target)
+            try body(try current(.continuing, isLocked: true))
         }
     }
 
     private func read(
         _ found: Found, at offset: UInt64, into target: UnsafeMutableRawBufferPointer
-    ) throws(DataProtectionError) -> (count: Int, length: UInt64) {
+    ) throws(DataProtectionError) -> Int {
         let length = found.version.header.length
-        guard offset < length else { return (0, length) }
+        guard offset < length else { return 0 }
         let count = Int(min(UInt64(target.count), length - offset))
         let reader = SealedFileReader(
             try descriptor().number, path, header: found.version.header, cipher: found.key.cipher,
             nodes: found.key.nodes)
         try reader.read(
             offset..<(offset + UInt64(count)), into: UnsafeMutableRawBufferPointer(rebasing: target[..<count]))
-        return (count, length)
+        return count
     }
 }

@@ -2,8 +2,11 @@ import DataProtection
 import DataProtectionCore
 import Foundation
 import Glibc
+import KeychainClient
 import KeychainFileModel
+import KeychainModel
 import KeychainTestSupport
+import SwiftKeychain
 import Synchronization
 import Testing
 
@@ -31,11 +34,6 @@ import Testing
             #expect(status == 0)
             return lines.last
         }
-
-        /// Kills it without warning.
-        ///
-        /// - Returns: its last whole line.
-        func kill() throws -> String? { try process.killAfter(bytes: 0).last }
     }
 
     private func withFile(
@@ -88,28 +86,30 @@ import Testing
         }
     }
 
-    @Test("A program that is killed while it writes leaves what it acknowledged, and nobody waits for it")
-    func kills() throws {
-        var generator = SeededGenerator()
+    @Test("A read of more than there is gives one version, also if the file grows while it is read")
+    func growing() throws {
         try withFile { files, url, keychain throws in
-            let other = try files.open(url, for: .writing)
-            var total: UInt64 = 0
-            for round in 0..<50 {
-                let worker = try Worker(keychain, "acknowledge", count: 1_000_000)
-                var acknowledged: UInt64 = total
-                // Somewhere within the next write.
-                for _ in 0..<generator.below(6) {
-                    if let line = try worker.readLine() { acknowledged = UInt64(line) ?? 0 }
-                }
-                for _ in 0..<generator.below(60) { _ = try other.length }
-                if let last = try worker.kill(), let value = UInt64(last) { acknowledged = value }
-                try other.write(Data("\(round)".utf8), at: 1_100_000)
-                let found = try other.read(at: 100, count: 8).withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
-                #expect(found == acknowledged || found == acknowledged + 1, "seed \(generator.seed)")
-                total = found
-            }
-            try other.close()
-            #expect(try files.read(from: url).count == 1_200_000)
+            try files.write(Data("former".utf8), to: url, protection: .complete)
+            let writer = try files.open(url, for: .writing)
+            let mustGrow = Mutex(false)
+            let connection = Connection(engine: keychain.handler, caller: Caller(groups: ["G"]))
+            let growing = ProtectedFiles(
+                connection: connection,
+                now: {
+                    // A read asks for the time once it knows the version.
+                    let mustGrowNow = mustGrow.withLock { must in
+                        defer { must = false }
+                        return must
+                    }
+                    if mustGrowNow {
+                        #expect(throws: Never.self) { try writer.write(Data("grown by more".utf8), at: 0) }
+                    }
+                    return .now
+                })
+            let reader = try growing.open(url)
+            mustGrow.withLock { $0 = true }
+            #expect(try reader.read(at: 0, count: 100) == Data("former".utf8))
+            #expect(try reader.read(at: 0, count: 100) == Data("grown by more".utf8))
         }
     }
 

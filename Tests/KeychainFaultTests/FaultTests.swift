@@ -69,4 +69,20 @@ import Testing
         #expect(outcome.status == 1)
         #expect(outcome.failures.contains { $0.contains("missing") || $0.contains("not acknowledged") })
     }
+
+    @Test("Two programs that change one file at once, and are killed again and again, lose nothing and leave nothing")
+    func fileKills() throws {
+        let operations = Effort.count(800, full: 20_000)
+        let outcome = try FaultProbe.run("file-kills", "\(operations)")
+        print(outcome.lines.joined(separator: "\n"))
+        #expect(outcome.status == 0, "\(outcome.failures.joined(separator: "\n"))")
+        #expect(outcome.sum("operations") >= operations && outcome.sum("kills") > operations / 15)
+    }
+
+    @Test("Programs that acknowledge writes to a file that they do not make are found out")
+    func fileKillsControl() throws {
+        let outcome = try FaultProbe.run("file-kills", "200", "--not-durable", "--seed", "1")
+        #expect(outcome.status == 1)
+        #expect(outcome.failures.contains { $0.contains("as no order of") })
+    }
 }

@@ -157,23 +157,8 @@ package final class FileModel {
     private func performOnce(_ operation: FileOperation) throws {
         switch operation {
         case .read(let number, let offset, let count): try read(number, offset, count)
-        case .write(let number, let offset, let count, let seed):
-            let data = SampleBytes.of(count, seed: seed)
-            try change(number, { $0.write(data, at: offset) }) { handle, _ throws(DataProtectionError) in
-                try handle.write(data, at: offset)
-            }
-        case .append(let number, let count, let seed):
-            let data = SampleBytes.of(count, seed: seed)
-            try change(number, { $0.write(data, at: $0.length) }) { handle, before throws in
-                let place = try handle.append(data)
-                guard place == before.length else {
-                    throw Difference(description: "appended at \(place) of \(before.length)")
-                }
-            }
-        case .truncate(let number, let length):
-            try change(number, { $0.truncate(to: length) }) { handle, _ in try handle.truncate(to: length) }
-        case .punch(let number, let range):
-            try change(number, { $0.punch(range) }) { handle, _ in try handle.punch(range) }
+        case .write(let number, _, _, _), .append(let number, _, _), .truncate(let number, _), .punch(let number, _):
+            try change(number, operation)
         case .sync(let number): try sync(number)
         case .setProtection(let number, let protection): try setProtection(number, protection)
         case .close(let number): try close(number)
@@ -220,23 +205,24 @@ package final class FileModel {
 
     // MARK: Each operation
 
-    private func change(
-        _ number: Int, _ apply: (inout SparseContent) -> Void,
-        _ body: (ProtectedFileHandle, SparseContent) throws -> Void
-    ) throws {
+    private func change(_ number: Int, _ operation: FileOperation) throws {
         guard let open = try handle(number) else { return }
         let before = open.inode.content
         var after = before
-        apply(&after)
-        do {
-            try body(open.handle, before)
-            open.inode.become(after)
-            open.inode.hasChanged = true
-        } catch let error as DataProtectionError {
+        operation.apply(to: &after)
+        let place: UInt64?
+        do throws(DataProtectionError) {
+            place = try operation.change(open.handle)
+        } catch {
             guard isRefusable(error, open.inode.protection) else { throw error }
             if error.code != .locked { uncertain = (open.inode, after) }
             return
         }
+        if let place, place != before.length {
+            throw Difference(description: "appended at \(place) of \(before.length)")
+        }
+        open.inode.become(after)
+        open.inode.hasChanged = true
         try requireNotLockedAway(open)
     }
 
@@ -252,13 +238,9 @@ package final class FileModel {
         do throws(DataProtectionError) {
             let target = UnsafeMutableRawBufferPointer(rebasing: memory[..<count])
             let found = try open.handle.read(at: offset, into: target)
-            let length = open.inode.content.length
-            let expected = Int(min(UInt64(count), length - min(offset, length)))
-            guard found == expected,
-                open.inode.content.has(
-                    UnsafeRawBufferPointer(rebasing: target[..<found]), at: min(offset, length))
-            else {
-                throw DataProtectionError(.changedMeanwhile, "", "read \(found) of \(expected) bytes, or other ones")
+            let bytes = UnsafeRawBufferPointer(rebasing: target[..<found])
+            guard open.inode.content.gives(bytes, at: offset, ofAtMost: count) else {
+                throw DataProtectionError(.changedMeanwhile, "", "read \(found) bytes, and not those that are there")
             }
         } catch {
             guard isRefusable(error, open.inode.protection) else {
@@ -421,19 +403,7 @@ package final class FileModel {
 
     private func compare(_ handle: ProtectedFileHandle, _ content: SparseContent) throws -> Bool {
         do throws(DataProtectionError) {
-            guard try handle.length == content.length else { return false }
-            for region in content.regions {
-                var offset = region.lowerBound
-                while offset < region.upperBound {
-                    let count = Int(min(UInt64(memory.count), region.upperBound - offset))
-                    let target = UnsafeMutableRawBufferPointer(rebasing: memory[..<count])
-                    guard try handle.read(at: offset, into: target) == count,
-                        content.has(UnsafeRawBufferPointer(target), at: offset)
-                    else { return false }
-                    offset += UInt64(count)
-                }
-            }
-            return true
+            return try handle.has(content, in: memory)
         } catch {
             if error.code == .locked && isLocked { return true }
             throw Difference(description: "reading it: \(error)")

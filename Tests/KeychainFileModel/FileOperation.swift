@@ -1,4 +1,5 @@
 package import DataProtection
+package import Foundation
 
 /// One step of a run of the model. Handles have numbers: 0 and 1 are for writing, each under a connection of its own, 2 is
 /// for reading. One that is closed is opened by its next use.
@@ -23,6 +24,45 @@ package indirect enum FileOperation: Sendable, Equatable {
     case kill(FileOperation, call: Int)
     /// The power fails then.
     case powerCut(FileOperation, call: Int, seed: UInt64)
+}
+
+extension FileOperation {
+    /// What it writes.
+    package var data: Data? {
+        switch self {
+        case .write(_, _, let count, let seed), .append(_, let count, let seed), .replace(let count, _, let seed):
+            SampleBytes.of(count, seed: seed)
+        default: nil
+        }
+    }
+
+    /// Makes of a file's content what it is afterwards.
+    package func apply(to content: inout SparseContent) {
+        let data = data ?? Data()
+        switch self {
+        case .write(_, let offset, _, _): content.write(data, at: offset)
+        case .append: content.write(data, at: content.length)
+        case .truncate(_, let length): content.truncate(to: length)
+        case .punch(_, let range): content.punch(range)
+        case .replace: content = SparseContent(data)
+        default: break
+        }
+    }
+
+    /// Does what changes a part of an open file.
+    ///
+    /// - Returns: the place of what was appended.
+    package func change(_ handle: ProtectedFileHandle) throws(DataProtectionError) -> UInt64? {
+        let data = data ?? Data()
+        switch self {
+        case .write(_, let offset, _, _): try handle.write(data, at: offset)
+        case .append: return try handle.append(data)
+        case .truncate(_, let length): try handle.truncate(to: length)
+        case .punch(_, let range): try handle.punch(range)
+        default: preconditionFailure("no change of a part")
+        }
+        return nil
+    }
 }
 
 extension FileOperation: CustomStringConvertible {

@@ -36,6 +36,9 @@ package struct OperationSource {
         }
     }
 
+    /// One to which nothing happens meanwhile.
+    package mutating func nextUndisturbed() -> FileOperation { noting(plain()) }
+
     private mutating func noting(_ operation: FileOperation) -> FileOperation {
         switch operation {
         case .write(_, let offset, let count, _): length = max(length, offset + UInt64(count))

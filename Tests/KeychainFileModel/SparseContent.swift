@@ -1,3 +1,4 @@
+package import DataProtection
 package import Foundation
 internal import KeychainTestSupport
 
@@ -81,6 +82,12 @@ package struct SparseContent: Sendable {
         return isSame
     }
 
+    /// Whether a read of at most so many bytes gives these.
+    package func gives(_ bytes: UnsafeRawBufferPointer, at offset: UInt64, ofAtMost count: Int) -> Bool {
+        let place = min(offset, length)
+        return UInt64(bytes.count) == min(UInt64(count), length - place) && has(bytes, at: place)
+    }
+
     /// What has to be read to tell this from what it was before, with some of the zeros around it.
     package var regions: [Range<UInt64>] {
         if length <= 4 << 20 { return length == 0 ? [] : [0..<length] }
@@ -98,6 +105,27 @@ package struct SparseContent: Sendable {
             }
         }
         return regions
+    }
+}
+
+extension ProtectedFileHandle {
+    /// Whether the whole content is this one.
+    package func has(
+        _ content: SparseContent, in memory: UnsafeMutableRawBufferPointer
+    ) throws(DataProtectionError) -> Bool {
+        guard try length == content.length else { return false }
+        for region in content.regions {
+            var offset = region.lowerBound
+            while offset < region.upperBound {
+                let count = Int(min(UInt64(memory.count), region.upperBound - offset))
+                let target = UnsafeMutableRawBufferPointer(rebasing: memory[..<count])
+                guard try read(at: offset, into: target) == count,
+                    content.has(UnsafeRawBufferPointer(target), at: offset)
+                else { return false }
+                offset += UInt64(count)
+            }
+        }
+        return true
     }
 }
 

@@ -15,8 +15,13 @@
 //       what they only begin
 //   files [--operations N] [--seed N]
 //       random operations on protected files that are open, compared with a model
-//   file-worker DIR fill|read|count|append|acknowledge|fork NUMBER COUNT
+//   file-worker DIR fill|read|count|append|fork NUMBER COUNT
 //       one program of several that work on one file (Files/FileWorker.swift)
+//   file-kills OPERATIONS [--seed N] [--not-durable]
+//       random operations of two programs on one protected file, which are killed at random moments; with --not-durable
+//       they acknowledge writes that they do not make
+//   file-turns DIR NUMBER --seed N [--not-durable]
+//       one of these two (Files/FileTurns.swift)
 //   load KEYCHAIND [--clients N] [--calls N] [--kills N] [--seed N]
 //       so many clients, in several processes, with so many mixed calls each; meanwhile other clients are killed in the
 //       midst of theirs, one never reads, one sends a byte now and then, and some send nonsense
@@ -38,6 +43,7 @@
 // and a message if the work could not be done.
 
 import Foundation
+import KeychainTestSupport
 import Logging
 
 @main
@@ -66,7 +72,7 @@ enum KeychainTestHelper {
         // Engines warn of what they are given here, thousands of times.
         LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
         let words = arguments.words
-        let seed = arguments.seed ?? UInt64.random(in: 0..<1_000_000)
+        let seed = arguments.seed ?? SeededGenerator().seed
         switch (words.first, words.count) {
         case ("operations", 1):
             for operation in Operation.all { say(operation.name) }
@@ -82,6 +88,17 @@ enum KeychainTestHelper {
             return try FileRuns.run(operations: arguments.numbers["--operations"] ?? 10_000_000, seed: seed)
         case ("file-worker", 5):
             try FileWorker.run(words[2], in: words[1], try Arguments.number(words[3]), try Arguments.number(words[4]))
+            return true
+        case ("file-kills", 2):
+            return try withKeychain { keychain in
+                var kills = try FileKills(in: keychain.directory, seed: seed, isHonest: arguments.isDurable)
+                return try kills.run(operations: try Arguments.number(words[1]))
+            }
+        case ("file-turns", 3):
+            var turns = try FileTurns(
+                URL(fileURLWithPath: words[1]), number: try Arguments.number(words[2]), seed: seed,
+                isHonest: arguments.isDurable)
+            turns.run()
             return true
         case ("load", 2):
             return try LoadRun(

@@ -123,11 +123,7 @@ public final class ProtectedFileHandle: Sendable {
     /// - Throws: The errors of `read(at:into:)`; `.system` with `ENOMEM` if there is not enough memory.
     public func read(at offset: UInt64, count: Int) throws(DataProtectionError) -> Data {
         precondition(count >= 0, "a negative number of bytes")
-        let length = try length
-        let count = Int(min(UInt64(count), length - min(offset, length)))
-        return try Data.content(ofAtMost: count, path) { (target) throws(DataProtectionError) in
-            try file.read(at: offset, into: target)
-        } ?? Data()
+        return try file.content(at: offset, count: count)
     }
 
     // MARK: Writing

@@ -21,8 +21,6 @@ struct FileWorker {
         case count
         /// Appends records.
         case append
-        /// Counts as above, and says each number when the disk has it.
-        case acknowledge
         /// Writes in a place of its own, forks, and says what the child was told that used the file, and what its parent
         /// reads then.
         case fork
@@ -33,15 +31,22 @@ struct FileWorker {
     /// Where a worker counts.
     static func place(of worker: Int) -> UInt64 { UInt64(100 + worker * 8) }
 
+    /// The file of a keychain's directory.
+    static func file(in directory: URL) -> URL { directory.appendingPathComponent("files/file") }
+
+    /// Files of that keychain.
+    static func files(in directory: URL, chunkBits: UInt8? = nil) throws -> ProtectedFiles {
+        let engine = try Engine(.test(in: directory, clock: SystemClock()))
+        return ProtectedFiles(
+            connection: Connection(engine: engine, caller: Caller(groups: ["G"])), chunkBits: chunkBits)
+    }
+
     private let handle: ProtectedFileHandle
     private let number: Int
     private let count: Int
 
     private init(_ directory: URL, number: Int, count: Int, forReading: Bool) throws {
-        let engine = try Engine(.test(in: directory, clock: SystemClock()))
-        let files = ProtectedFiles(connection: Connection(engine: engine, caller: Caller(groups: ["G"])))
-        handle = try files.open(
-            directory.appendingPathComponent("files/file"), for: forReading ? .reading : .writing)
+        handle = try Self.files(in: directory).open(Self.file(in: directory), for: forReading ? .reading : .writing)
         self.number = number
         self.count = count
     }
@@ -57,13 +62,8 @@ struct FileWorker {
         switch work {
         case .fill: try fill()
         case .read: try read()
-        case .count: try countUp { _ in }
+        case .count: try countUp()
         case .append: try append()
-        case .acknowledge:
-            try countUp { value throws in
-                try handle.sync()
-                say("\(value)")
-            }
         case .fork: try forkChild()
         }
     }
@@ -91,14 +91,13 @@ struct FileWorker {
         say("\(values.count)")
     }
 
-    private func countUp(_ body: (UInt64) throws -> Void) throws {
+    private func countUp() throws {
         let place = Self.place(of: number)
         let former = try handle.read(at: place, count: 8).withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
         for value in (former + 1)...(former + UInt64(count)) {
             try handle.write(withUnsafeBytes(of: value) { Data($0) }, at: place)
             let found = try handle.read(at: place, count: 8).withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
             guard found == value else { throw HelperFailure("\(value) was written over by \(found)") }
-            try body(value)
         }
     }
 
