@@ -46,13 +46,3 @@ struct ItemMatcher {
         return name == host || name.hasSuffix("." + host)
     }
 }
-
-extension ItemQuery.Synchronizable {
-    fileprivate func matches(_ synchronizable: Bool) -> Bool {
-        switch self {
-        case .no: !synchronizable
-        case .yes: synchronizable
-        case .any: true
-        }
-    }
-}

@@ -188,7 +188,7 @@ private struct IdentitySearch {
         if let asked = key.attributes[.applicationLabel], !asked.matches(hash) { return nil }
         var query = key
         query.attributes[.applicationLabel] = hash
-        query.synchronizable = .like(certificate.item)
+        query.synchronizable = certificate.item.synchronizable ? .yes : .no
         return query
     }
 
@@ -196,7 +196,7 @@ private struct IdentitySearch {
         guard let label = key.item.attributes[.applicationLabel] else { return nil }
         var query = certificate
         query.attributes[.publicKeyHash] = label
-        query.synchronizable = .like(key.item)
+        query.synchronizable = key.item.synchronizable ? .yes : .no
         return query
     }
 }
@@ -299,8 +299,4 @@ extension ItemQuery {
         }
         return half
     }
-}
-
-extension ItemQuery.Synchronizable {
-    fileprivate static func like(_ item: Item) -> Self { item.synchronizable ? .yes : .no }
 }
