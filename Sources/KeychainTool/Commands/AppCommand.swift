@@ -141,7 +141,7 @@ struct AppReport: Report {
 
     /// A line of the list.
     var line: String {
-        let program = (subject?.kind).map { "\($0) \(name ?? "")" } ?? "unknown"
+        let program = subject.map { "\($0.kind) \(name ?? "")" } ?? "unknown"
         let right = flaw.map { "refused: \(file) \($0)" } ?? groups.joined(separator: ", ")
         return TerminalText.escape("\(program): \(right)") + "\n"
     }
