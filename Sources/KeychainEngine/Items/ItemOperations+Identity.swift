@@ -1,5 +1,3 @@
-internal import FoundationEssentials
-internal import KeychainCrypto
 internal import KeychainModel
 
 /// A certificate and a private key that belong together: the certificate's public-key hash is the key's
