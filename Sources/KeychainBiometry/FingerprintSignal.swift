@@ -1,5 +1,4 @@
 internal import KeychainBus
-internal import KeychainModel
 
 /// The signals of fprintd about a reader that verifies.
 enum FingerprintSignal: Equatable {

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import SwiftASN1
 
 /// A name of one of the kinds that certificates have besides distinguished ones (RFC 5280, section 4.2.1.6).

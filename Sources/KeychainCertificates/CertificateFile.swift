@@ -96,3 +96,44 @@ package enum CertificateFile: Sendable {
         KeychainError(.decode, message: "the file is no file of certificates: \(reason)", cause: cause)
     }
 }
+
+/// The certificates and keys of several files, each only once.
+package struct CertificateCollection {
+    package private(set) var certificates: [X509Certificate] = []
+    /// The keys, each with its name in a PKCS#12 file.
+    package private(set) var keys: [(key: AsymmetricKey, name: String?)] = []
+    private var known: Set<Data> = []
+
+    package init() {}
+
+    /// - Parameter passphrase: Reads the passphrase of the file, if one is needed.
+    package mutating func append(_ file: CertificateFile, passphrase: () throws -> SecretBytes) throws {
+        switch file {
+        case .plain(let certificates, let keys):
+            for certificate in certificates { append(certificate) }
+            for key in keys {
+                switch key {
+                case .key(let key): append(key, nil)
+                case .encrypted(let key): append(try key.key(try passphrase()), nil)
+                }
+            }
+        case .pkcs12(let file):
+            let content = try file.open(try passphrase())
+            for (certificate, _) in content.certificates { append(certificate) }
+            for (key, mark) in content.keys { append(key, mark.name) }
+        }
+    }
+
+    private mutating func append(_ certificate: X509Certificate) {
+        if known.insert(certificate.fingerprint).inserted { certificates.append(certificate) }
+    }
+
+    private mutating func append(_ key: AsymmetricKey, _ name: String?) {
+        if known.insert(key.publicBytes).inserted { keys.append((key, name)) }
+    }
+
+    package func certificate(of key: AsymmetricKey) -> X509Certificate? {
+        let label = key.label
+        return certificates.first { $0.publicKeyHash == label }
+    }
+}

@@ -1,7 +1,6 @@
 internal import CKeychainLinux
 internal import FoundationEssentials
 internal import Glibc
-internal import KeychainBus
 package import KeychainModel
 package import KeychainSystem
 package import KeychainWire

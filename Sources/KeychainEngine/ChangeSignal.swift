@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import KeychainSystem
 
 /// Wakes threads that wait for a change.

@@ -1,6 +1,5 @@
 internal import Glibc
 internal import KeychainClient
-internal import KeychainSystem
 internal import Logging
 
 /// The helpers as programs: other names of the command's executable. The process that a tool starts by one of them reads

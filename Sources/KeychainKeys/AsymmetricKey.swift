@@ -1,4 +1,3 @@
-internal import Crypto
 package import FoundationEssentials
 package import KeychainCrypto
 package import KeychainModel

@@ -1,5 +1,3 @@
-internal import KeychainCrypto
-
 /// An algorithm of a key, with a name as Apple's (`SecKeyAlgorithm`).
 package enum KeyAlgorithm: Sendable, Hashable {
     case signature(Signature)

@@ -1,7 +1,5 @@
 internal import CKeychainLinux
-internal import FoundationEssentials
 internal import Glibc
-internal import KeychainModel
 package import KeychainSystem
 
 /// The service manager that started this process, if one did and wants to know how it is (sd_notify(3)).

@@ -9,6 +9,15 @@ package struct EntitlementManifest: Sendable, Hashable {
         case unit(String)
         case group(gid_t)
         case user(uid_t)
+
+        /// `unit`, `group` or `user`.
+        package var kind: String {
+            switch self {
+            case .unit: "unit"
+            case .group: "group"
+            case .user: "user"
+            }
+        }
     }
 
     package let subject: Subject
@@ -90,13 +99,7 @@ struct Identity: Sendable, Hashable {
     let kind: Kind
     let name: String
 
-    var words: String {
-        switch kind {
-        case .unit: "unit \(name)"
-        case .group: "group \(name)"
-        case .user: "user \(name)"
-        }
-    }
+    var words: String { "\(kind.rawValue.dropFirst("swift-keychain.".count)) \(name)" }
 
     /// nil: there is no such account.
     func subject(_ accounts: Accounts) throws(SystemError) -> EntitlementManifest.Subject? {
@@ -125,11 +128,7 @@ struct Identity: Sendable, Hashable {
     private var isService: Bool {
         guard name.utf8.count < 256, name.utf8.reversed().starts(with: ".service".utf8.reversed()) else { return false }
         let stem = name.utf8.dropLast(".service".utf8.count)
-        let isPlain = stem.allSatisfy { byte in
-            UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || ":_.\\-@".utf8.contains(byte)
-                || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
-        }
-        return isPlain
+        return stem.allSatisfy { $0.isLetterOrDigit || ":_.\\-@".utf8.contains($0) }
             && stem.split(separator: UInt8(ascii: "@"), maxSplits: 1, omittingEmptySubsequences: false)
                 .allSatisfy { !$0.isEmpty }
     }

@@ -1,6 +1,10 @@
 /// The conditions for the items of a request.
 package struct ItemQuery: Sendable {
-    package enum Synchronizable: Sendable, Hashable { case no, yes, any }
+    package enum Synchronizable: String, Sendable, CaseIterable {
+        case any, yes, no
+
+        package func matches(_ isSynchronizable: Bool) -> Bool { self == .any || isSynchronizable == (self == .yes) }
+    }
 
     package enum Limit: Sendable, Hashable {
         case one

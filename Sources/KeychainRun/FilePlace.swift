@@ -1,5 +1,4 @@
 internal import Glibc
-internal import KeychainModel
 internal import KeychainSystem
 
 /// The place of an open file, and whether others may have written the file. The kernel tells the place of the

@@ -1,5 +1,4 @@
 internal import Glibc
-internal import KeychainModel
 
 /// The output of a program on its way, with secrets masked.
 final class MaskedStream {

@@ -1,5 +1,6 @@
 internal import CKeychainLinux
 internal import Glibc
+internal import KeychainSystem
 
 /// The program that 'run' starts.
 package struct RunProgram {
@@ -7,18 +8,15 @@ package struct RunProgram {
     private let words: UnsafePointer<UnsafeMutablePointer<CChar>?>
     private let environment: RunEnvironment
     private let leavesCores: Int32
-    private let defaultSignals: [Int32]
+    /// The signals that this process ignores and the program does not.
+    private let defaultSignals = StandardStreams.signalsIgnoredHere
 
     /// - Parameters:
     ///   - line: A line for the shell; nil: the words of this process's command line from `start` on.
     ///   - leavesCores: Whether the program may leave core files, which have its variables in them.
-    ///   - defaultSignals: The signals that this process ignores and the program does not.
-    package init(
-        line: String?, orWordsFrom start: Int, _ environment: RunEnvironment, leavesCores: Bool, defaultSignals: [Int32]
-    ) {
+    package init(line: String?, orWordsFrom start: Int, _ environment: RunEnvironment, leavesCores: Bool) {
         self.environment = environment
         self.leavesCores = leavesCores ? 1 : 0
-        self.defaultSignals = defaultSignals
         if let line {
             let words = ["/bin/sh", "-c", line].map { (word: String) in strdup(word) } + [nil]
             let copy = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: words.count)

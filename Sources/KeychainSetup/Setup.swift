@@ -1,6 +1,4 @@
-internal import FoundationEssentials
 internal import KeychainModel
-internal import KeychainSystem
 
 /// Lets tools find their secrets in the keychain, and takes that back.
 package struct Setup {

@@ -14,28 +14,19 @@ enum ExitStatus {
     /// - Parameter otherwise: Ends the program after help, after a mistake on the command line (64), or with a status
     ///   that a command chose itself.
     static func end(with error: any Error, otherwise: (any Error) -> Never) -> Never {
-        switch error {
-        case let error as KeychainError:
-            FailureReport(error).tell()
-            exit(of(error.code))
-        case let error as AmbiguousMatch:
-            FailureReport(error.error, matches: error.items).tell()
-            exit(of(error.error.code))
-        case let error as DataProtectionError:
-            end(with: FileFailure(error), otherwise: otherwise)
-        case let error as FileFailure:
-            FailureReport(status: error.status, message: error.text).tell()
-            exit(error.status)
-        case let error as ProgramFailure:
-            FailureReport(status: error.status, message: error.message).tell()
-            exit(error.status)
-        case let error as SystemError: end(with: ToolFailure(message: error.message), otherwise: otherwise)
-        case let error as ToolFailure:
-            if let message = error.message { FailureReport(status: 1, message: message).tell() }
-            exit(1)
-        default:
-            otherwise(error)
-        }
+        let report: FailureReport? =
+            switch error {
+            case let error as KeychainError: FailureReport(error)
+            case let error as AmbiguousMatch: FailureReport(error.error, matches: error.items)
+            case let error as DataProtectionError: FailureReport(FileFailure(error))
+            case let error as FileFailure: FailureReport(error)
+            case let error as ProgramFailure: FailureReport(status: error.status, message: error.message)
+            case let error as SystemError: FailureReport(status: 1, message: error.message)
+            case let error as ToolFailure: error.message.map { FailureReport(status: 1, message: $0) }
+            default: otherwise(error)
+            }
+        report?.tell()
+        exit(report?.status ?? 1)
     }
 }
 

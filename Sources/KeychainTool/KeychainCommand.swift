@@ -23,9 +23,8 @@ struct KeychainCommand: ParsableCommand {
         version: Release.version,
         subcommands: [
             DemoCommand.self, StatusCommand.self, WhoamiCommand.self, DoctorCommand.self, AddCommand.self,
-            GetCommand.self,
-            FindCommand.self, ShowCommand.self, UpdateCommand.self, EditCommand.self, DeleteCommand.self,
-            GenerateCommand.self, TOTPCommand.self, PasscodeCommand.self, LockCommand.self,
+            GetCommand.self, FindCommand.self, ShowCommand.self, UpdateCommand.self, EditCommand.self,
+            DeleteCommand.self, GenerateCommand.self, TOTPCommand.self, PasscodeCommand.self, LockCommand.self,
             UnlockCommand.self, WatchCommand.self, ExportCommand.self, ImportCommand.self, MigrateCommand.self,
             KeyCommand.self, TrustCommand.self, FileCommand.self, RunCommand.self, AllowCommand.self, DenyCommand.self,
             SetupCommand.self, AppCommand.self, ClipboardHolderCommand.self,
@@ -50,6 +49,7 @@ struct KeychainCommand: ParsableCommand {
     static func main() {
         ckeychain_limit_cores()
         StandardStreams.makeSafe()
+        StandardStreams.endByCrashSignals()
         if HelperProgram.isStarted { HelperProgram.main() }
         LoggingSystem.bootstrap { _ in WarningsToStandardError() }
         do {

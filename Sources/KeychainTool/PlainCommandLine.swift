@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import KeychainCrypto
 internal import KeychainModel
 
 /// The plain forms of the commands that scripts run many times: a class or a name, and options with one value each, and

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 internal import Glibc
-internal import KeychainClient
+package import KeychainClient
 package import KeychainModel
 internal import KeychainSystem
 
@@ -56,7 +56,7 @@ package struct SystemMigration {
     /// wrong one is told before any program is kept out.
     ///
     /// - Throws: `.notAvailable` if the system's keychaind does not answer, or if programs do not go by this store's mark.
-    package init(_ order: Order, _ location: StoreLocation, _ mark: StoreHost) throws {
+    init(_ order: Order, _ location: StoreLocation, _ mark: StoreHost) throws {
         (self.order, self.location, self.mark) = (order, location, mark)
         if let detour = try location.detour(from: order.target) {
             // A move that was cut short can be completed in any case.
@@ -87,7 +87,7 @@ package struct SystemMigration {
     }
 
     /// - Returns: the items that have moved, or would move.
-    package func run() throws -> ItemMove.Plan {
+    func run() throws -> ItemMove.Plan {
         let plan = Result { try order.isDryRun ? rehearsed() : moved() }
         do {
             if wasSystemLocked { try system.connection.lock(.now) }
@@ -197,7 +197,65 @@ package struct SystemMigration {
     }
 }
 
+// MARK: - Every way
+
+extension SystemMigration.Order {
+    /// Hands the keychain to its next host. Only on the way to and from the system's keychaind are items copied.
+    ///
+    /// - Returns: the items that have moved, or would move; nil: no item was copied.
+    package func perform(on location: StoreLocation) throws -> ItemMove.Plan? {
+        let present = try StoreHost(ofStore: location.storeDirectory)
+        if target == .system || present == .system || present.isMoving {
+            if present == .user { throw KeychainError.isOfUser(location.storeDirectory) }
+            do {
+                return try SystemMigration(self, location, present).run()
+            } catch let error as KeychainError where present.isMoving {
+                throw KeychainError(cutShort: error, target)
+            }
+        }
+        if isDryRun {
+            throw KeychainError(.parameter, message: "nothing is copied on this way: --dry-run has nothing to say")
+        }
+        if target == .user {
+            try location.handOver(from: present, to: .user)
+        } else if let daemon = try daemon(of: location) {
+            try daemon.ask(.done(.giveUpStore))
+        } else {
+            try location.handOver(to: .embedded)
+        }
+        return nil
+    }
+
+    /// The daemon that has this very store; nil: none that runs.
+    private func daemon(of location: StoreLocation) throws(KeychainError) -> Connection? {
+        let daemon = Connection.toUserDaemon
+        do throws(KeychainError) {
+            let store = URL(fileURLWithPath: try daemon.ask(.status).storePath)
+            return store.standardizedFileURL.path == location.storeDirectory.standardizedFileURL.path ? daemon : nil
+        } catch  where error.code == .notAvailable {
+            return nil
+        }
+    }
+}
+
+extension Connection {
+    /// The way to this user's keychaind, as the owner.
+    package static var toUserDaemon: Connection {
+        var configuration = KeychainConfiguration()
+        configuration.host = .user
+        return Connection(configuration, authority: .owner)
+    }
+}
+
 extension KeychainError {
+    fileprivate static func isOfUser(_ store: URL) -> KeychainError {
+        KeychainError(
+            .notAvailable,
+            message:
+                "the keychain in \(store.path) belongs to this user's keychaind: take it back first with 'keychainctl "
+                + "migrate --to embedded'")
+    }
+
     fileprivate static var opensHere: KeychainError {
         KeychainError(
             .noPasscode,
@@ -207,7 +265,7 @@ extension KeychainError {
     }
 
     /// The error of a move that has begun.
-    package init(cutShort error: any Error, _ target: StoreHost) {
+    fileprivate init(cutShort error: any Error, _ target: StoreHost) {
         let cause = (error as? KeychainError) ?? KeychainError(.internalFailure, message: "\(error)")
         self.init(
             cause.code,

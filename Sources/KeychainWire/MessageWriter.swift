@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import KeychainModel
 
 /// Writes the fields of a message in protobuf's encoding, and collects the secrets that go into the frame's tail.

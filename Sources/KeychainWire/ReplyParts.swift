@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 package import KeychainModel
 
 // Answers that are too large for one frame.

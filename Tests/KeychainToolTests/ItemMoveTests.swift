@@ -64,7 +64,7 @@ import Testing
         private func end(_ engine: any RequestHandler, _ prompter: ScriptedPrompter) -> ItemMove.End {
             ItemMove.End(
                 connection: Connection(engine: engine, caller: .owner, prompter: prompter),
-                asking: .once(reason: "move", mayAsk: true))
+                asking: Asking(in: AuthenticationSession(), reason: "move"))
         }
 
         /// Gives the item of an account another secret, ten seconds later.

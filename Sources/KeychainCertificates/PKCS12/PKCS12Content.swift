@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 package import KeychainKeys
 
 /// The keys and certificates of a PKCS#12 file, in its order.

@@ -1,5 +1,3 @@
-internal import FoundationEssentials
-
 /// Certificates by their subjects.
 package struct CertificateIndex: Sendable {
     private let bySubject: [ComparableName: [X509Certificate]]

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import Glibc
 
 /// The rules by which a certificate is for a host (RFC 6125, as Apple's systems apply them). The common name of the subject never counts.

@@ -1,5 +1,4 @@
 internal import Dispatch
-internal import FoundationEssentials
 internal import KeychainModel
 internal import KeychainSystem
 internal import Synchronization

@@ -41,15 +41,15 @@ extension Connection {
         }
     }
 
-    /// Finds certificates as authorities that may have issued others, as far as they open without a question.
+    /// Finds certificates as far as they open without a question.
     ///
-    /// - Parameter subject: The normalized content of their subject.
+    /// - Parameter subject: The normalized content of their subject; nil: of any.
     /// - Returns: The bytes of the certificates, which may be damaged.
-    package func certificates(named subject: Data) throws(KeychainError) -> [Data] {
+    package func certificates(named subject: Data? = nil) throws(KeychainError) -> [Data] {
         // A question is no reason to make a store.
         guard try placeOfMissingStore() == nil else { return [] }
         var query = ItemQuery(.certificate)
-        query.attributes = [.subject: .data(subject)]
+        if let subject { query.attributes = [.subject: .data(subject)] }
         query.synchronizable = .any
         query.limit = .all
         query.authenticationUI = .skip

@@ -1,5 +1,3 @@
-internal import FoundationEssentials
-internal import Glibc
 package import KeychainModel
 internal import KeychainSystem
 internal import Synchronization

@@ -1,6 +1,5 @@
 package import FoundationEssentials
 package import KeychainModel
-internal import KeychainSystem
 internal import Synchronization
 
 /// Seals and opens the chunks and nodes of one protected file.

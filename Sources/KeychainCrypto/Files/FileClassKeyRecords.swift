@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 package import KeychainModel
 
 /// The class keys of files that a store has, one behind the other, as a backup key file seals them

@@ -1,5 +1,4 @@
 package import KeychainModel
-internal import KeychainSystem
 
 /// A 256-bit key that stays around: in memory of its own, out of core dumps and, where the system allows, out of swap.
 ///

@@ -1,6 +1,5 @@
 package import FoundationEssentials
 package import KeychainModel
-internal import KeychainSystem
 
 /// The unwrapped keys of one tier, in one piece of key memory.
 ///

@@ -1,5 +1,3 @@
-internal import KeychainSystem
-
 /// AES-256-GCM (NIST SP 800-38D) that leaves no key behind: its state is on the stack and erased.
 ///
 /// A box is a nonce of 12 bytes, the ciphertext, and a tag of 16.

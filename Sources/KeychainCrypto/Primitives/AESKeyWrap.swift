@@ -1,5 +1,3 @@
-internal import KeychainSystem
-
 /// AES-256 key wrap (RFC 3394), of 256-bit keys nearly everywhere, in memory that the caller owns and erases.
 ///
 /// swift-crypto's own returns the unwrapped key by way of an array that is freed as it is

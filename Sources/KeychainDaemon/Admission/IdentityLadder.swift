@@ -1,4 +1,3 @@
-internal import Glibc
 internal import KeychainManifests
 internal import KeychainModel
 internal import KeychainWire

@@ -1,5 +1,4 @@
 internal import Glibc
-internal import KeychainSystem
 
 /// The files of /proc about a process, read from bytes in which its user has named programs and groups of processes.
 /// Bytes that are not understood give nil, and the process is refused.

@@ -1,6 +1,5 @@
 internal import CKeychainLinux
 internal import Glibc
-internal import KeychainBus
 internal import KeychainModel
 internal import KeychainSystem
 internal import KeychainWire

@@ -1,6 +1,5 @@
 internal import FoundationEssentials
 internal import Glibc
-internal import KeychainBus
 internal import KeychainModel
 internal import KeychainSystem
 internal import KeychainWire

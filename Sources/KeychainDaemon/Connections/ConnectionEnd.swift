@@ -1,4 +1,3 @@
-internal import KeychainModel
 package import KeychainWire
 
 package enum ConnectionEnd: Error {

@@ -1,4 +1,3 @@
-internal import KeychainModel
 internal import KeychainWire
 internal import Synchronization
 

@@ -1,5 +1,4 @@
 internal import Dispatch
-internal import FoundationEssentials
 internal import Glibc
 internal import KeychainSystem
 

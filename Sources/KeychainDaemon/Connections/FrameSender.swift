@@ -1,5 +1,4 @@
 internal import Glibc
-internal import KeychainModel
 internal import KeychainSystem
 internal import KeychainWire
 internal import Synchronization

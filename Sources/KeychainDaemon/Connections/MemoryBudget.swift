@@ -1,6 +1,4 @@
-internal import FoundationEssentials
 internal import Glibc
-internal import KeychainBus
 internal import KeychainSystem
 
 /// How much memory all that is being received, worked on and sent may take together.

@@ -1,7 +1,6 @@
 internal import CKeychainLinux
 internal import FoundationEssentials
 internal import Glibc
-internal import KeychainBus
 internal import KeychainModel
 internal import KeychainSystem
 internal import KeychainWire

@@ -1,5 +1,4 @@
 internal import Glibc
-internal import KeychainBus
 package import KeychainModel
 internal import KeychainSystem
 

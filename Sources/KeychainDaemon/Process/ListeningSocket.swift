@@ -1,7 +1,6 @@
 internal import CKeychainLinux
 package import FoundationEssentials
 internal import Glibc
-internal import KeychainBus
 package import KeychainModel
 package import KeychainSystem
 

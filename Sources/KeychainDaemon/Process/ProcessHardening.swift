@@ -1,6 +1,7 @@
 internal import CKeychainLinux
 internal import Glibc
 package import KeychainModel
+internal import KeychainSystem
 
 /// The measures that make this process harder to look into, before it has its first secret.
 package enum ProcessHardening {
@@ -18,19 +19,7 @@ package enum ProcessHardening {
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
         umask(0o077)
-        // A client that went away, or a full disk, is an error to be handled.
-        signal(SIGPIPE, SIG_IGN)
-        signal(SIGXFSZ, SIG_IGN)
-        openStandardDescriptors()
-    }
-
-    /// A closed descriptor's number would be given to the next file opened, and output without a reader would be
-    /// written into it.
-    private static func openStandardDescriptors() {
-        for (descriptor, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
-        where fcntl(descriptor, F_GETFD) < 0 && errno == EBADF {
-            _ = open("/dev/null", mode)
-        }
+        StandardStreams.makeSafe()
     }
 
     /// Raises the number of descriptors that this process may have, as far as it is allowed to.

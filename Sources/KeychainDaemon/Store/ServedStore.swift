@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 package import Glibc
 package import KeychainLogin
 package import KeychainModel

@@ -1,4 +1,3 @@
-internal import KeychainModel
 internal import KeychainSystem
 internal import Synchronization
 

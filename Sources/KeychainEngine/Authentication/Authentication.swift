@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 package import KeychainCrypto
 package import KeychainModel
 

@@ -1,5 +1,3 @@
-internal import FoundationEssentials
-internal import KeychainCrypto
 internal import KeychainModel
 
 /// Decides whether a query means an opened item.
@@ -44,15 +42,5 @@ struct ItemMatcher {
         let name = server.lowercased()
         let host = host.lowercased()
         return name == host || name.hasSuffix("." + host)
-    }
-}
-
-extension ItemQuery.Synchronizable {
-    fileprivate func matches(_ synchronizable: Bool) -> Bool {
-        switch self {
-        case .no: !synchronizable
-        case .yes: synchronizable
-        case .any: true
-        }
     }
 }

@@ -1,5 +1,3 @@
-internal import FoundationEssentials
-internal import KeychainCrypto
 internal import KeychainModel
 
 extension ItemOperations {

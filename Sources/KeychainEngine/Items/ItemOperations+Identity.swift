@@ -1,5 +1,3 @@
-internal import FoundationEssentials
-internal import KeychainCrypto
 internal import KeychainModel
 
 /// A certificate and a private key that belong together: the certificate's public-key hash is the key's
@@ -188,7 +186,7 @@ private struct IdentitySearch {
         if let asked = key.attributes[.applicationLabel], !asked.matches(hash) { return nil }
         var query = key
         query.attributes[.applicationLabel] = hash
-        query.synchronizable = .like(certificate.item)
+        query.synchronizable = certificate.item.synchronizable ? .yes : .no
         return query
     }
 
@@ -196,7 +194,7 @@ private struct IdentitySearch {
         guard let label = key.item.attributes[.applicationLabel] else { return nil }
         var query = certificate
         query.attributes[.publicKeyHash] = label
-        query.synchronizable = .like(key.item)
+        query.synchronizable = key.item.synchronizable ? .yes : .no
         return query
     }
 }
@@ -299,8 +297,4 @@ extension ItemQuery {
         }
         return half
     }
-}
-
-extension ItemQuery.Synchronizable {
-    fileprivate static func like(_ item: Item) -> Self { item.synchronizable ? .yes : .no }
 }

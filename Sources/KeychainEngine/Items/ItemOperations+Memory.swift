@@ -1,4 +1,3 @@
-internal import KeychainCrypto
 internal import KeychainModel
 
 /// The memory that rows take when they are opened, known before one of them is opened.

@@ -1,5 +1,3 @@
-internal import FoundationEssentials
-internal import KeychainCrypto
 package import KeychainModel
 
 extension ItemOperations {

@@ -1,6 +1,4 @@
-internal import CKeychainLinux
 internal import FoundationEssentials
-internal import Glibc
 internal import KeychainCrypto
 internal import KeychainModel
 internal import KeychainSystem

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import KeychainModel
 
 /// The content of the file `lock-state`, by which processes tell each other about a store's lock

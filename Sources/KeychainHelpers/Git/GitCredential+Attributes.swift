@@ -41,19 +41,10 @@ extension GitCredential {
     private static func attribute(scheme: Data) -> AttributeValue? {
         guard let text = String(validating: scheme, as: UTF8.self),
             text.utf8.first.map({ Character(UnicodeScalar($0)).isLetter }) ?? false,
-            text.utf8.allSatisfy({ isOfScheme($0) })
+            text.utf8.allSatisfy({ $0.isLetterOrDigit || "+-.".utf8.contains($0) })
         else { return nil }
         if let known = InternetProtocol(scheme: text) { return .text(known.rawValue) }
         return InternetProtocol(rawValue: text) == nil ? .text(text) : nil
-    }
-
-    private static func isOfScheme(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."):
-            true
-        default: false
-        }
     }
 
     /// The port is the number behind the last colon. An address of IPv6 has colons too, but stands in brackets.

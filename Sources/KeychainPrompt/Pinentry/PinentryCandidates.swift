@@ -1,4 +1,3 @@
-internal import Glibc
 internal import KeychainSystem
 
 /// The programs that may be there to ask with, in the order in which they are tried.

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import KeychainSystem
 
 /// The options of a file as Python's configparser, and so pip, reads them. A value goes on in the lines that are

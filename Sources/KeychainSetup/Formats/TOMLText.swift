@@ -1,3 +1,5 @@
+internal import KeychainModel
+
 /// A check whether a text is TOML, as far as that shows without its tables. A tool that cannot read its file does not
 /// find its passwords either.
 package struct TOMLText {
@@ -132,14 +134,7 @@ package struct TOMLText {
 
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
-    private static func isNamePart(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
-            true
-        default: false
-        }
-    }
+    private static func isNamePart(_ byte: UInt8) -> Bool { byte.isLetterOrDigit || "_-".utf8.contains(byte) }
 
     private mutating func take(_ text: String) -> Bool {
         guard rest.starts(with: text.utf8) else { return false }

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import KeychainSystem
 
 package enum CargoSetup: ToolSetup {

@@ -1,5 +1,3 @@
-internal import FoundationEssentials
-
 /// The credential helpers of git's whole configuration, in the order in which git reads them.
 struct GitHelpers {
     struct Helper: Equatable {

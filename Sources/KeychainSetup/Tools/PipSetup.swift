@@ -1,5 +1,4 @@
 internal import FoundationEssentials
-internal import KeychainSystem
 
 package enum PipSetup: ToolSetup {
     static let summary = "keyring-provider in pip.conf, and the command keyring in ~/.local/bin"

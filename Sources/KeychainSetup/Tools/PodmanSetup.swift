@@ -1,5 +1,3 @@
-internal import FoundationEssentials
-
 /// The set-up of podman, buildah and skopeo: a file of its own, which leaves their other configuration as it is.
 enum PodmanSetup: ToolSetup {
     static let summary = "credential-helpers in registries.conf.d, for podman, buildah and skopeo"

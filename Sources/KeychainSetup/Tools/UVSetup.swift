@@ -1,6 +1,3 @@
-internal import FoundationEssentials
-internal import KeychainSystem
-
 package enum UVSetup: ToolSetup {
     static let summary = "keyring-provider in uv.toml, and the command keyring in ~/.local/bin"
     static let usesKeyring = true

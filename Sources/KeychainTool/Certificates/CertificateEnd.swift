@@ -69,13 +69,8 @@ extension KeychainSession {
 
     /// All certificates that can be read without a question to a person.
     func certificates() throws(KeychainError) -> [X509Certificate] {
-        var query = ItemQuery(.certificate)
-        query.synchronizable = .any
-        query.authenticationUI = .skip
-        query.limit = .all
-        return try connection.items(query, wantsSecrets: true, asking).compactMap { item in
-            item.secret.flatMap { try? X509Certificate($0.copyData()) }  // any bytes may be stored as a certificate
-        }
+        // Any bytes may be stored as a certificate.
+        try connection.certificates().compactMap { try? X509Certificate($0) }
     }
 }
 

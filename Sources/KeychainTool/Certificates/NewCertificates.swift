@@ -32,7 +32,9 @@ struct NewCertificates: ParsableArguments {
     }
 
     /// Adds the items that are missing, and tells which were there.
-    func store(_ requests: [AddRequest], in options: StoreOptions, _ asking: Asking) throws {
+    func store(
+        _ requests: [AddRequest], in options: StoreOptions, _ asking: Asking = Asking(mayAsk: false)
+    ) throws {
         let session = try KeychainSession(options, asking)
         let group = try session.group(group)
         let requests = requests.map { request in

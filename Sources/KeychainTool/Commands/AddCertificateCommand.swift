@@ -31,7 +31,7 @@ struct AddCertificateCommand: ParsableCommand {
             if let accessible { request.accessControl = AccessControl(accessible) }
             return request
         }
-        try description.store(requests, in: store, .once(reason: "store certificates", mayAsk: false))
+        try description.store(requests, in: store)
     }
 }
 

@@ -27,10 +27,10 @@ struct AllowCommand: ParsableCommand {
     func run() throws {
         if remove { return try place.deny(store, json: json) }
         let file = try place.file()
-        let report = ReferenceReport(file)
-        if !json { for line in report.lines { try Console.write(line + "\n") } }
+        let lines = file.linesForPeople
+        if !json { for line in lines { try Console.write(line + "\n") } }
         if !yes {
-            if json || !Console.outputIsTerminal { Console.show(report.lines) }
+            if json || !Console.outputIsTerminal { Console.show(lines) }
             try Confirmation.require(
                 "'keychainctl run' will give these to commands "
                     + (place.isProject
@@ -38,7 +38,7 @@ struct AllowCommand: ParsableCommand {
                 else: "it is not allowed")
         }
         try AllowedFiles(store).allow(file)
-        if json { try report.json(isAllowed: true, digest: file.digest).writeJSON() }
+        if json { try file.json.writeJSON() }
     }
 }
 

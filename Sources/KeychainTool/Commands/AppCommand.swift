@@ -103,7 +103,9 @@ struct VerifyAppsCommand: ParsableCommand {
 /// A program that has a manifest, or a manifest whose program is not known.
 struct AppReport: Report {
     static let fields: [Field<Self>] = [
-        Field("kind", "`unit`, `group` or `user`; null if a faulty file does not tell", term: "Kind") { $0.kind },
+        Field("kind", "`unit`, `group` or `user`; null if a faulty file does not tell", term: "Kind") {
+            $0.subject?.kind
+        },
         Field("name", "of the unit, the group or the user, or null", term: "Name") { $0.name },
         Field(
             "groups", "its access groups in order; new items go to the first; none with a fault", term: "Groups",
@@ -128,8 +130,8 @@ struct AppReport: Report {
     }
 
     private init(_ flawed: ManifestFlaw) {
-        (subject, groups, file, flaw) = (flawed.subject, [], flawed.path, flawed.text)
-        name = flawed.subjectName
+        (subject, name, groups) = (flawed.subject, flawed.subjectName, [])
+        (file, flaw) = (flawed.path, flawed.text)
     }
 
     static func all(in directories: ManifestDirectories) -> [AppReport] {
@@ -137,18 +139,9 @@ struct AppReport: Report {
         return (manifests.map(AppReport.init) + flaws.map(AppReport.init)).sorted { $0.file < $1.file }
     }
 
-    private var kind: String? {
-        switch subject {
-        case .unit: "unit"
-        case .group: "group"
-        case .user: "user"
-        case nil: nil
-        }
-    }
-
     /// A line of the list.
     var line: String {
-        let program = kind.map { "\($0) \(name ?? "")" } ?? "unknown"
+        let program = subject.map { "\($0.kind) \(name ?? "")" } ?? "unknown"
         let right = flaw.map { "refused: \(file) \($0)" } ?? groups.joined(separator: ", ")
         return TerminalText.escape("\(program): \(right)") + "\n"
     }

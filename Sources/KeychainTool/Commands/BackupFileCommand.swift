@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import DataProtectionCore
 internal import FoundationEssentials
-internal import KeychainClient
 
 struct BackupFileCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -43,7 +42,6 @@ struct BackupOptions: ParsableArguments {
         let run = backup.run
         try run.perform(&backup, quiet ? nil : backup.report.isRestoring ? "Restoring" : "Backing up")
         try run.tell(backup.report, json: json, quiet: quiet)
-        try run.end()
     }
 }
 

@@ -89,7 +89,7 @@ struct DeleteCommand: ParsableCommand {
 
     private func deleteExpired(_ session: KeychainSession) throws {
         let items = try session.askAsOwner(.expiredItems, to: "list what has expired")
-        if let seen = session.location?.seenTime {
+        if let seen = (try? session.location())?.seenTime {
             let date = Date(timeIntervalSinceReferenceDate: seen.seconds).formatted(.iso8601)
             Console.note(
                 "items that expire by \(date) are hidden because the keychain has seen that time, and are left: "
@@ -126,18 +126,14 @@ struct DeleteCommand: ParsableCommand {
         do { meaning = try session.meaning(of: try filter.levels()) } catch let error as AmbiguousMatch {
             throw filter.name == nil ? error.adding(", or delete all of them with --all") : error
         }
-        switch meaning {
-        case .exactly(let query): return query
-        // Only a reading could count such items, unless the query can mean no more than one.
-        case .asking(let query) where query.meansAtMostOne: return query
-        case .asking(let query):
-            throw KeychainError(
-                .interactionNotAllowed,
-                message: "what matches asks for authentication, so it cannot be counted: "
-                    + (query.itemClass == .genericPassword
-                        ? "name its --group, --service and --account, or add --all" : "add --all")
-                    + " to delete every match")
-        }
+        // Only a reading could count items that ask, unless the query can mean no more than one.
+        if meaning.isExact || meaning.query.meansAtMostOne { return meaning.query }
+        throw KeychainError(
+            .interactionNotAllowed,
+            message: "what matches asks for authentication, so it cannot be counted: "
+                + (meaning.query.itemClass == .genericPassword
+                    ? "name its --group, --service and --account, or add --all" : "add --all")
+                + " to delete every match")
     }
 }
 

@@ -49,7 +49,8 @@ struct DoctorCommand: ParsableCommand {
         if compact {
             if diagnosis.isRepairable {
                 try diagnosis.write(json: json)
-                throw ToolFailure(message: Self.refusal)
+                throw ToolFailure(
+                    message: "a damaged database is not compacted, since that could lose what a repair saves")
             }
             let compaction = try Compaction.run(KeychainSession(store))
             diagnosis = try diagnose()
@@ -58,8 +59,6 @@ struct DoctorCommand: ParsableCommand {
         try diagnosis.write(json: json)
         if !diagnosis.isHealthy || (diagnosis.repair?.unreadableCount ?? 0) > 0 { throw ExitCode(1) }
     }
-
-    private static let refusal = "a damaged database is not compacted, since that could lose what a repair saves"
 
     /// Looks through a connection of its own, which is closed at the end.
     private func diagnose() throws -> Diagnosis { Diagnosis(try KeychainSession(store)) }
@@ -123,7 +122,7 @@ struct Diagnosis: Report {
     var isHealthy: Bool { findings.allSatisfy { $0.severity == .note } }
 
     init(_ session: KeychainSession) {
-        let told = Result { () throws(KeychainError) in try session.toldLocation() }
+        let told = Result { () throws(KeychainError) in try session.location() }
         let location = (try? told.get()) ?? nil
         storePath = location?.storeDirectory.path ?? session.host.place
         let inspection = location.map { FileInspection($0, isEmbedded: session.isEmbedded) }
@@ -140,7 +139,8 @@ struct Diagnosis: Report {
                 // The command waits for a silent daemon only once.
                 if case .failure(let error) = told, error.signal?.isOfWaiting == true { throw error }
                 findings += StoreFinding.delay(try session.connection.lockStatus())
-                let count = try Self.announce(session)
+                let count = try session.itemCount()
+                if Console.errorIsTerminal { Console.note("checking \(counted(count, "item"))…") }
                 if try session.connection.granted() != nil {
                     findings += StoreFinding.hiddenProcesses + [session.unmoved].compactMap(\.self)
                 }
@@ -156,7 +156,9 @@ struct Diagnosis: Report {
                 findings.append(.unusable(error, isDaemons: !session.isEmbedded))
             }
         }
-        self.findings = findings.sorted { $0.severity.rank > $1.severity.rank }
+        self.findings = [StoreFinding.Severity.damage, .warning, .note].flatMap { severity in
+            findings.filter { $0.severity == severity }
+        }
     }
 
     /// nil: with the system's daemon that is for the owner, and nothing shows that the command works for it.
@@ -167,13 +169,6 @@ struct Diagnosis: Report {
         } catch  where [.interactionNotAllowed, .userCancelled, .missingEntitlement].contains(error.code) {
             return nil
         }
-    }
-
-    /// Tells a person how many items the check has to read.
-    private static func announce(_ session: KeychainSession) throws(KeychainError) -> Int {
-        let count = try session.itemCount()
-        if Console.errorIsTerminal { Console.note("checking \(counted(count, "item"))…") }
-        return count
     }
 
     var text: String {
@@ -217,14 +212,4 @@ extension RepairReport: Keyed {
         Field("unreadable", "the items that are in the old store alone") { $0.unreadableCount },
         Field("oldStore", "its path") { $0.oldStorePath },
     ]
-}
-
-extension StoreFinding.Severity {
-    fileprivate var rank: Int {
-        switch self {
-        case .note: 0
-        case .warning: 1
-        case .damage: 2
-        }
-    }
 }

@@ -40,7 +40,6 @@ struct FileCheckCommand: ParsableCommand {
             try run.perform(&check, quiet ? nil : "Checking")
             try run.tell(check.report, json: json, quiet: quiet)
             if check.report.count(.damaged) > 0 { throw ExitCode(ExitStatus.of(.decode)) }
-            try run.end()
         }
     }
 }

@@ -39,7 +39,6 @@ struct FileClassCommand: ParsableCommand {
             var work = ClassWork(set: `set`, removes: remove, files: session.files, run: run, keepsClasses: json)
             try run.perform(&work, recursive ? "Setting the class" : nil)
             if json { try work.classes.writeJSON() }
-            try run.end()
         }
     }
 }

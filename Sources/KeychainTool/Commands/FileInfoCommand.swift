@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import DataProtectionCore
 internal import FoundationEssentials
-internal import Glibc
 internal import KeychainModel
 internal import KeychainSystem
 
@@ -25,7 +24,6 @@ struct FileInfoCommand: ParsableCommand {
             try run.perform(&inspection, nil)
             let reports = inspection.reports
             try Console.write(json ? reports.json.text + "\n" : reports.map(\.text).joined(separator: "\n"))
-            try run.end()
         }
     }
 }

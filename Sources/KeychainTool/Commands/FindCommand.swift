@@ -36,7 +36,8 @@ struct FindCommand: ParsableCommand {
         var items: [Item] = []
         var ends: [UUID: CertificateEnd] = [:]
         do {
-            let consent = Asking.once(reason: "list items" + filter.inWords(after: ": "), mayAsk: ask)
+            let consent = Asking(
+                in: AuthenticationSession(), reason: "list items" + filter.inWords(after: ": "), mayAsk: ask)
             let session = try KeychainSession.existing(store, consent)
             (items, ends) = try filter.naming(isSearch: true) { try certificates(among: try search(session), session) }
         } catch let error as KeychainError where error.code == .itemNotFound && json {

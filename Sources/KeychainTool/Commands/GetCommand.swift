@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import FoundationEssentials
 internal import KeychainCertificates
-internal import KeychainCrypto
 internal import KeychainKeys
 internal import KeychainModel
 

@@ -17,7 +17,8 @@ struct LockCommand: ParsableCommand {
 
     func run() throws {
         let request = now ? LockRequest.now : .withGrace
-        let isDaemons = isDaemons
+        // A daemon has the keys in its own memory.
+        let isDaemons = if case .daemon? = try? ChosenHost(store.configuration) { true } else { false }
         // The keys go first, because the opening of the store may fail or wait.
         if !isDaemons { try StoreLocation(store.configuration).lockUnopened(request) }
         do {
@@ -36,12 +37,6 @@ struct LockCommand: ParsableCommand {
                 error.code, message: "the keys were taken away, but the keychain does not open: \(error.message)",
                 cause: error)
         }
-    }
-
-    /// Whether a daemon has the keys, in its own memory.
-    private var isDaemons: Bool {
-        guard let host = try? ChosenHost(store.configuration), case .daemon = host else { return false }
-        return true
     }
 }
 

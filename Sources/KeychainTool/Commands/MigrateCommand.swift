@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import FoundationEssentials
 internal import KeychainClient
 internal import KeychainModel
-internal import KeychainSystem
 internal import KeychainTransfer
 
 struct MigrateCommand: ParsableCommand {
@@ -37,30 +36,6 @@ struct MigrateCommand: ParsableCommand {
 
     func run() throws {
         let location = try StoreLocation(store.configuration)
-        let present = try StoreHost(ofStore: location.storeDirectory)
-        var plan: ItemMove.Plan?
-        if target == .system || present == .system || present.isMoving {
-            if present == .user { throw KeychainError.isOfUser(location.storeDirectory) }
-            do {
-                plan = try moved(location, present)
-            } catch let error as KeychainError where present.isMoving {
-                throw KeychainError(cutShort: error, target)
-            }
-        } else if dryRun {
-            throw KeychainError(.parameter, message: "nothing is copied on this way: --dry-run has nothing to say")
-        } else if target == .user {
-            try location.handOver(from: present, to: .user)
-        } else {
-            try takeBack(location)
-        }
-        let report = MigrationReport(
-            host: target, store: location.storeDirectory.path, isDryRun: dryRun, plan: plan)
-        if json { return try report.writeJSON() }
-        if !quiet { Console.note(report.sentence) }
-        if target == .user && !dryRun { noteIfAbsent() }
-    }
-
-    private func moved(_ location: StoreLocation, _ present: StoreHost) throws -> ItemMove.Plan {
         let line = ProgressLine("Moving")
         defer { line.end() }
         let order = SystemMigration.Order(
@@ -70,51 +45,21 @@ struct MigrateCommand: ParsableCommand {
             line.end()
             Console.note(note)
         }
-        return try SystemMigration(order, location, present).run()
+        let plan = try order.perform(on: location)
+        line.end()
+        let report = MigrationReport(host: target, store: location.storeDirectory.path, isDryRun: dryRun, plan: plan)
+        if json { return try report.writeJSON() }
+        if !quiet { Console.note(report.sentence) }
+        if target == .user && !dryRun { noteIfAbsent() }
     }
 
     private func noteIfAbsent() {
         do throws(KeychainError) {
-            _ = try Connection(daemonConfiguration, authority: .owner).lockStatus()
+            _ = try Connection.toUserDaemon.lockStatus()
         } catch {
             // The migration is done all the same. The person has to know that only a daemon gives access to the items.
             Console.note("note: until keychaind runs, nobody can use it: \(error.message)")
         }
-    }
-
-    private func takeBack(_ location: StoreLocation) throws {
-        let daemon = Connection(daemonConfiguration, authority: .owner)
-        if try has(location, daemon) {
-            try daemon.ask(.done(.giveUpStore))
-        } else {
-            try location.handOver(to: .embedded)
-        }
-    }
-
-    /// Whether a daemon runs and has this very store.
-    private func has(_ location: StoreLocation, _ daemon: Connection) throws(KeychainError) -> Bool {
-        do throws(KeychainError) {
-            return URL(fileURLWithPath: try daemon.ask(.status).storePath).standardizedFileURL.path
-                == location.storeDirectory.standardizedFileURL.path
-        } catch  where error.code == .notAvailable {
-            return false
-        }
-    }
-
-    private var daemonConfiguration: KeychainConfiguration {
-        var configuration = KeychainConfiguration()
-        configuration.host = .user
-        return configuration
-    }
-}
-
-extension KeychainError {
-    fileprivate static func isOfUser(_ store: URL) -> KeychainError {
-        KeychainError(
-            .notAvailable,
-            message:
-                "the keychain in \(store.path) belongs to this user's keychaind: take it back first with 'keychainctl "
-                + "migrate --to embedded'")
     }
 }
 

@@ -36,7 +36,11 @@ struct SetPasscodeCommand: ParsableCommand {
         if json { try status.writeJSON() }
         passcode.noteIfShort("passcode")
         status.noteIfUnwatched()
-        status.noteIfPrivate()
+        if status.keyPlace == .process {
+            Console.note(
+                "the passcode is set, but the kernel's keyring takes no keys here, or no more of this user's (see "
+                    + "/proc/key-users): every program has to unlock for itself")
+        }
         try status.requireWholeRenewal()
     }
 }
@@ -47,14 +51,6 @@ extension LockStatus {
         guard isRekeying else { return }
         noteUnfinishedRenewal()
         throw ExitCode(1)
-    }
-
-    /// Tells the person if only this process has the keys.
-    fileprivate func noteIfPrivate() {
-        guard keyPlace == .process else { return }
-        Console.note(
-            "the passcode is set, but the kernel's keyring takes no keys here, or no more of this user's (see "
-                + "/proc/key-users): every program has to unlock for itself")
     }
 
     func noteUnfinishedRenewal() {

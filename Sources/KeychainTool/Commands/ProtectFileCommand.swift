@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import DataProtectionCore
-internal import KeychainClient
 
 /// The options that both directions have.
 struct ConversionOptions: ParsableArguments {
@@ -20,7 +19,6 @@ struct ConversionOptions: ParsableArguments {
             } else {
                 try convert(direction, session, run)
             }
-            try run.end()
         }
     }
 

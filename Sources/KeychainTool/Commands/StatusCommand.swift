@@ -26,9 +26,9 @@ struct StatusCommand: ParsableCommand {
     }
 
     /// nil: the engine would be in this process. The command does not open it, because that would make a store.
-    private static func daemon(of session: KeychainSession) throws -> DaemonWelcome? {
-        guard case .daemon = session.host else { return nil }
-        return try session.connection.daemon()
+    private static func daemon(of session: KeychainSession) throws -> DaemonInUse? {
+        guard case .daemon(let address) = session.host else { return nil }
+        return try session.connection.daemon().map { DaemonInUse(address: address, welcome: $0) }
     }
 
     /// nil: there is no store.
@@ -69,9 +69,8 @@ struct StatusReport: Report {
             Field(
                 "host", "`embedded`, `user`, `system` or `unix:/PATH`", term: "Host",
                 words: { Words($0.hostInWords, remarks: ["Limit: " + $0.hostLimit]) }
-            ) { $0.daemonInUse?.address.name ?? "embedded" },
-            Field<DaemonInUse>("daemon", "with a daemon: `socket`, `processID`, `release`") { $0 }
-                .of { $0.daemonInUse },
+            ) { $0.daemon?.address.name ?? "embedded" },
+            Field<DaemonInUse>("daemon", "with a daemon: `socket`, `processID`, `release`") { $0 }.of { $0.daemon },
             .line("Elsewhere") { $0.unmoved.map { Words($0.text, remarks: [$0.advice]) } },
             .line("Acting as") { $0.standing },
             Field(
@@ -85,7 +84,7 @@ struct StatusReport: Report {
 
     var host: ChosenHost
     /// nil: the engine is in this process.
-    var daemon: DaemonWelcome?
+    var daemon: DaemonInUse?
     /// nil: there is no store yet.
     var status: StoreStatus?
     var identity: CallerIdentity
@@ -127,16 +126,10 @@ struct StatusReport: Report {
 
     private var storePath: String { status?.storePath ?? host.place }
 
-    private var daemonInUse: DaemonInUse? {
-        guard let daemon, case .daemon(let address) = host else { return nil }
-        return DaemonInUse(address: address, welcome: daemon)
-    }
-
     private var hostInWords: String {
-        guard let daemonInUse else { return "embedded: in each program that uses it" }
-        let welcome = daemonInUse.welcome
+        guard let daemon else { return "embedded: in each program that uses it" }
         return (granted == nil ? "" : "the system's ")
-            + "keychaind \(welcome.release), process \(welcome.processID), at \(daemonInUse.address.path)"
+            + "keychaind \(daemon.welcome.release), process \(daemon.welcome.processID), at \(daemon.address.path)"
     }
 
     /// The short form for every day.

@@ -43,18 +43,16 @@ struct WriteFileCommand: ParsableCommand {
         try FileFailure.naming(path) {
             try files.write(to: url, protection: fileClass, options: noOverwrite ? .withoutOverwriting : []) { target in
                 let count = try Self.readInput(target)
-                guard count > 0 || mayBeEmpty else { throw Self.emptyInput }
+                guard count > 0 || mayBeEmpty else {
+                    throw KeychainError(
+                        .parameter,
+                        message: "standard input is empty; nothing was changed. To replace the file by an empty one "
+                            + "add --allow-empty")
+                }
                 mayBeEmpty = true
                 return count
             }
         }
-    }
-
-    private static var emptyInput: KeychainError {
-        KeychainError(
-            .parameter,
-            message:
-                "standard input is empty; nothing was changed. To replace the file by an empty one add --allow-empty")
     }
 
     private static func readInput(_ target: UnsafeMutableRawBufferPointer) throws -> Int {

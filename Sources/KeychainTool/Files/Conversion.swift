@@ -1,5 +1,4 @@
 internal import DataProtectionCore
-internal import FoundationEssentials
 internal import Glibc
 internal import KeychainModel
 internal import KeychainSystem

@@ -74,7 +74,8 @@ struct StoreFiles {
     private let own: [FileNumber]
 
     init(_ session: KeychainSession) {
-        let location = session.location
+        // The next request tells why a daemon does not answer.
+        let location = try? session.location()
         self.init([location?.storeDirectory, location?.deviceKeyDirectory].compactMap(\.self))
     }
 

@@ -49,6 +49,7 @@ final class TreeRun {
     /// Opens the keychain, and holds the signals before any thread starts.
     ///
     /// - Parameter holdsSignals: Whether a file must not be left in the midst of the work.
+    /// - Throws: the status of the first failure, which was told already.
     static func start(
         _ store: StoreOptions, _ arguments: PathArguments, _ directories: TreeWalk.Directories,
         holdsSignals: Bool = true, _ body: (KeychainSession, TreeRun) throws -> Void
@@ -57,7 +58,10 @@ final class TreeRun {
         defer { signals?.release() }
         let session = try KeychainSession(store)
         let walk = TreeWalk(paths: arguments.paths, directories: directories, storeFiles: StoreFiles(session))
-        try body(session, TreeRun(walk, signals))
+        let run = TreeRun(walk, signals)
+        try body(session, run)
+        run.progress?.end()
+        if let status = run.firstStatus { throw ExitCode(status) }
     }
 
     /// - Parameters:
@@ -150,17 +154,9 @@ final class TreeRun {
         signals.deliver()
     }
 
-    // MARK: The end
-
     func tell(_ report: some Report, json: Bool, quiet: Bool = false) throws {
         progress?.end()
         if json || !quiet { try report.write(json: json) }
-    }
-
-    /// - Throws: the status of the first failure, which was told already.
-    func end() throws {
-        progress?.end()
-        if let firstStatus { throw ExitCode(firstStatus) }
     }
 }
 

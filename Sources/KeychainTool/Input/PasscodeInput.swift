@@ -11,7 +11,7 @@ enum PasscodeInput {
 
     static func readNew() throws -> SecretBytes {
         let lines = try read(["New passcode", "New passcode again"])
-        return try agreed(lines[0], lines[1], "new passcodes")
+        return try SecretInput.agreed(lines[0], lines[1], "new passcodes")
     }
 
     /// - Parameter check: Throws if the old passcode is wrong, before a person thinks of a new one.
@@ -24,7 +24,7 @@ enum PasscodeInput {
             return (old, try readNew())
         }
         let lines = try read(["Old passcode", "New passcode", "New passcode again"])
-        return (lines[0], try agreed(lines[1], lines[2], "new passcodes"))
+        return (lines[0], try SecretInput.agreed(lines[1], lines[2], "new passcodes"))
     }
 
     /// The things that have a passphrase.
@@ -42,7 +42,7 @@ enum PasscodeInput {
     static func readNewPassphrase(of sealed: Sealed) throws -> SecretBytes {
         let passphrase = "Passphrase of the \(sealed.rawValue)"
         let lines = try read([passphrase, passphrase + " again"])
-        return try agreed(lines[0], lines[1], "passphrases")
+        return try SecretInput.agreed(lines[0], lines[1], "passphrases")
     }
 
     /// - Returns: one secret for each name.
@@ -81,13 +81,6 @@ enum PasscodeInput {
             }
             return (lines, !rest.isEmpty)
         }
-    }
-
-    private static func agreed(
-        _ first: SecretBytes, _ second: SecretBytes, _ name: String
-    ) throws(KeychainError) -> SecretBytes {
-        try SecretInput.requireEqual(first, second, name)
-        return first
     }
 }
 

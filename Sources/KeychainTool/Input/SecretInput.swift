@@ -15,7 +15,7 @@ enum SecretInput {
     /// - Throws: `.dataTooLarge` beyond the limit, `.parameter` for an empty secret, or a `SystemError` if the input
     ///   cannot be read.
     static func read(prompt: String, allowsEmpty: Bool) throws -> SecretBytes {
-        let secret =
+        var secret =
             isTerminal
             ? try readLine(prompt)
             : try readToEnd(
@@ -28,7 +28,7 @@ enum SecretInput {
                     + "; nothing was changed. For an empty secret add --allow-empty")
         }
         if isTerminal {
-            try requireEqual(secret, try readLine("The same again: "), "secrets")
+            secret = try agreed(secret, try readLine("The same again: "), "secrets")
         } else if Console.errorIsTerminal && secret.isWholeLine {
             Console.note(
                 "note: the secret ends with a line feed, which is stored too; 'printf %s' and 'echo -n' add none")
@@ -52,11 +52,15 @@ enum SecretInput {
     }
 
     /// Compares the two entries of a secret, which the person could not see.
-    static func requireEqual(_ first: SecretBytes, _ second: SecretBytes, _ name: String) throws(KeychainError) {
-        let areEqual = first.withUnsafeBytes { first in second.withUnsafeBytes { first.elementsEqual($0) } }
-        guard areEqual else {
+    ///
+    /// - Returns: The secret.
+    static func agreed(
+        _ first: SecretBytes, _ second: SecretBytes, _ name: String
+    ) throws(KeychainError) -> SecretBytes {
+        guard first.hasSameBytes(as: second) else {
             throw KeychainError(.parameter, message: "the two \(name) are not the same; nothing was changed")
         }
+        return first
     }
 
     /// Whether standard input is a terminal, with a person to ask.

@@ -3,17 +3,11 @@ internal import KeychainModel
 
 extension KeychainSession {
     /// The item that a command means.
-    enum Meaning {
-        /// One item, which stays the same if others are added meanwhile.
-        case exactly(ItemQuery)
-        /// Items that ask for authentication, so that their number is unknown.
-        case asking(ItemQuery)
-
-        var query: ItemQuery {
-            switch self {
-            case .exactly(let query), .asking(let query): query
-            }
-        }
+    struct Meaning {
+        let query: ItemQuery
+        /// Whether the query is for one item, which stays the same if others are added meanwhile. Otherwise its matches ask
+        /// for authentication, so that their number is unknown.
+        let isExact: Bool
     }
 
     /// - Parameters:
@@ -24,8 +18,8 @@ extension KeychainSession {
     func meaning(of levels: [[ItemQuery]], amongReachable: Bool = false) throws -> Meaning {
         let hits = try hits(of: levels, amongReachable: amongReachable)
         if hits.count > 1 { throw AmbiguousMatch(hits) }
-        if let (query, item) = hits.readable.first { return .exactly(query.meaning(item)) }
-        return .asking(hits.asking[0])  // a resolution is never empty
+        if let (query, item) = hits.readable.first { return Meaning(query: query.meaning(item), isExact: true) }
+        return Meaning(query: hits.asking[0], isExact: false)  // a resolution is never empty
     }
 
     /// The matches of the first level that has any.
@@ -55,13 +49,11 @@ extension KeychainSession {
     /// - Throws: as ``meaning(of:amongReachable:)``; `.interactionNotAllowed` if no person may be asked, or the error
     ///   of the authentication.
     func soleMatch(of levels: [[ItemQuery]], amongReachable: Bool = false) throws -> ItemQuery {
-        switch try meaning(of: levels, amongReachable: amongReachable) {
-        case .exactly(let query): return query
-        case .asking(let query):
-            let items = try items(of: query, wantsSecrets: false)
-            guard items.count == 1 else { throw AmbiguousMatch(Hits(readable: items.map { (query, $0) })) }
-            return query.meaning(items[0])
-        }
+        let meaning = try meaning(of: levels, amongReachable: amongReachable)
+        if meaning.isExact { return meaning.query }
+        let items = try items(of: meaning.query, wantsSecrets: false)
+        guard items.count == 1 else { throw AmbiguousMatch(Hits(readable: items.map { (meaning.query, $0) })) }
+        return meaning.query.meaning(items[0])
     }
 
     /// The one item that is meant, with its secret if it has one. Before the first unlock only items that are always

@@ -13,9 +13,7 @@ struct KeychainSession {
     /// The passcode by which the owner shows to be it, once for all calls of the command.
     private let ownership = AuthenticationSession()
 
-    init(
-        _ options: StoreOptions, _ asking: Asking = .once(reason: "use an item", mayAsk: false)
-    ) throws(KeychainError) {
+    init(_ options: StoreOptions, _ asking: Asking = Asking(mayAsk: false)) throws(KeychainError) {
         self.asking = asking
         connection = Connection(options.configuration, authority: .owner)
         host = try connection.host()
@@ -25,7 +23,7 @@ struct KeychainSession {
     ///
     /// - Throws: `.itemNotFound` if there is no store yet.
     static func existing(
-        _ options: StoreOptions, _ asking: Asking = .once(reason: "use an item", mayAsk: false)
+        _ options: StoreOptions, _ asking: Asking = Asking(mayAsk: false)
     ) throws(KeychainError) -> KeychainSession {
         let session = try KeychainSession(options, asking)
         guard session.presence != .absent else {
@@ -47,15 +45,10 @@ struct KeychainSession {
         }
     }
 
-    /// The place of the store's files; nil: a daemon has the store and does not answer, or keeps the device key
-    /// elsewhere.
-    var location: StoreLocation? {
-        // The next request tells why the daemon does not answer.
-        try? toldLocation()
-    }
-
-    /// The location as in ``location``, with an error if a daemon does not answer.
-    func toldLocation() throws(KeychainError) -> StoreLocation? {
+    /// The place of the store's files; nil: a daemon keeps the device key elsewhere.
+    ///
+    /// - Throws: if a daemon does not answer.
+    func location() throws(KeychainError) -> StoreLocation? {
         switch host {
         case .embedded(let location): return location
         case .daemon:

@@ -4,10 +4,6 @@ internal import KeychainModel
 
 /// The items that a command is about: their class, their name and the attributes that they must have.
 struct ItemFilter: ParsableArguments {
-    enum Synchronizable: String, CaseIterable, ExpressibleByArgument {
-        case any, yes, no
-    }
-
     @Argument(
         help: ArgumentHelp(
             "The class of the item (\(ItemClass.allValueStrings.joined(separator: ", "))), or its name.",
@@ -34,7 +30,7 @@ struct ItemFilter: ParsableArguments {
     var applicationLabel: Base64Argument?
     @Option(help: "The access group.") var group: String?
     @Option(help: "When the item can be read.") var accessible: Protection?
-    @Option(help: "Whether the item is synchronizable.") var sync = Synchronizable.any
+    @Option(help: "Whether the item is synchronizable.") var sync = ItemQuery.Synchronizable.any
     @Option(help: ArgumentHelp("One item, by the reference that --json shows.", valueName: "base64"))
     var reference: String?
 
@@ -173,12 +169,7 @@ struct ItemFilter: ParsableArguments {
         query.protection = accessible
         query.persistentReference = try persistentReference()
         query.limit = .all
-        query.synchronizable =
-            switch sync {
-            case .any: .any
-            case .yes: .yes
-            case .no: .no
-            }
+        query.synchronizable = sync
         return query
     }
 

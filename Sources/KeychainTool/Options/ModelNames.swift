@@ -39,6 +39,8 @@ extension InternetProtocol {
     static func name(ofCode code: String) -> String { InternetProtocol(rawValue: code)?.name ?? code }
 }
 
+extension ItemQuery.Synchronizable: ExpressibleByArgument {}
+
 /// The conditions that an item can set for its reading.
 extension AccessControl.Flags: ExpressibleByArgument {
     private static let requirements: AccessControl.Flags = [

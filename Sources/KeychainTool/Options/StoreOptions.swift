@@ -76,14 +76,8 @@ struct AuthenticationOptions: ParsableArguments {
     var noInteraction = false
 
     /// - Parameter reason: The action that the person allows, as the end of "keychainctl wants to …".
-    func asking(reason: String) -> Asking { .once(reason: reason, mayAsk: !noInteraction) }
-}
-
-extension Asking {
-    /// Asks a person once in a run of the command. The answers serve all its calls.
-    static func once(reason: String, mayAsk: Bool) -> Asking {
-        let session = AuthenticationSession()
-        session.wording.reason = reason
-        return Asking(in: session, mayAsk: mayAsk)
+    /// - Returns: a way to ask once in a run of the command: the answers serve all its calls.
+    func asking(reason: String) -> Asking {
+        Asking(in: AuthenticationSession(), reason: reason, mayAsk: !noInteraction)
     }
 }

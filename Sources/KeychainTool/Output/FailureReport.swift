@@ -26,6 +26,8 @@ extension FailureReport {
             status: ExitStatus.of(error.code), code: error.code.status, message: error.message, matches: matches)
     }
 
+    init(_ failure: FileFailure) { self.init(status: failure.status, message: failure.text) }
+
     func tell() {
         if Console.speaksJSON { return Console.writeErrorLine(JSONValue.object([("error", json)]).line) }
         Console.complain(message)

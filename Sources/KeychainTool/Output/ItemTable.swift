@@ -27,33 +27,28 @@ struct ItemTable {
     }
 
     private var columns: [TableColumn] {
-        let rows = items.map(cells)
-        // The column of least worth is left out first. The two without a number identify the item.
-        let all: [(heading: String, usual: String?, worth: Int?, canBeCut: Bool)] = [
-            ("CLASS", "generic", 5, false), ("GROUP", "keychain", 2, true), ("WHERE", nil, nil, true),
-            ("ACCOUNT", nil, nil, true), ("LABEL", nil, 3, true), ("ACCESSIBLE", "when-unlocked", 1, false),
-            ("MODIFIED", nil, 0, false), ("EXPIRES", nil, 4, false),
-        ]
-        // Few items expire, so the last column is often empty.
-        let shown = items.contains { expiry(of: $0) != "-" } ? all : all.dropLast()
-        return shown.enumerated().map { place, column in
-            TableColumn(
-                cells: [column.heading] + rows.map { $0[place] }, usual: column.usual, worth: column.worth,
-                canBeCut: column.canBeCut)
+        func column(
+            _ heading: String, usual: String? = nil, worth: Int?, canBeCut: Bool = false, _ cell: (Item) -> String
+        ) -> TableColumn {
+            TableColumn(cells: [heading] + items.map(cell), usual: usual, worth: worth, canBeCut: canBeCut)
         }
+        // The column of least worth is left out first. The two without a number identify the item.
+        let columns = [
+            column("CLASS", usual: "generic", worth: 5) { $0.itemClass.name },
+            column("GROUP", usual: "keychain", worth: 2, canBeCut: true) { Self.cell(.text($0.accessGroup)) },
+            column("WHERE", worth: nil, canBeCut: true) { Self.cell(place(of: $0)) },
+            column("ACCOUNT", worth: nil, canBeCut: true) { Self.cell($0.attributes[.account]) },
+            column("LABEL", worth: 3, canBeCut: true) { Self.cell($0.attributes[.label]) },
+            column("ACCESSIBLE", usual: "when-unlocked", worth: 1) { $0.accessibility },
+            column("MODIFIED", worth: 0) { Timestamp.short($0.modified) },
+        ]
+        // Few items expire.
+        let expires = items.contains { expiry(of: $0) != "-" }
+        return columns + (expires ? [column("EXPIRES", worth: 4, expiry)] : [])
     }
 
-    private func cells(of item: Item) -> [String] {
-        let accessible =
-            item.accessControl.protection.name
-            + (item.asksForSomething ? " +constraints" : "") + (item.isKeptInEngine ? " +engine" : "")
-            + (item.synchronizable ? " +sync" : "")
-        return [
-            item.itemClass.name, Self.cell(.text(item.accessGroup)),
-            Self.cell(showsWholePlaces && item.itemClass == .internetPassword ? .text(item.wholePlace) : item.place),
-            Self.cell(item.attributes[.account]), Self.cell(item.attributes[.label]),
-            accessible, Timestamp.short(item.modified), expiry(of: item),
-        ]
+    private func place(of item: Item) -> AttributeValue? {
+        showsWholePlaces && item.itemClass == .internetPassword ? .text(item.wholePlace) : item.place
     }
 
     private func expiry(of item: Item) -> String {
@@ -87,9 +82,12 @@ extension Item {
         return [.internetProtocol, .server, .port, .path].map(text).joined()
     }
 
-    /// Whether the item's use asks for a person or a password. The flag of a key in the engine asks for nothing.
-    fileprivate var asksForSomething: Bool {
-        isKeptInEngine ? !accessControl.flags.subtracting(.privateKeyUsage).isEmpty : accessControl.isConstrained
+    fileprivate var accessibility: String {
+        // The flag of a key in the engine asks for nothing.
+        let asks =
+            isKeptInEngine ? !accessControl.flags.subtracting(.privateKeyUsage).isEmpty : accessControl.isConstrained
+        return accessControl.protection.name + (asks ? " +constraints" : "") + (isKeptInEngine ? " +engine" : "")
+            + (synchronizable ? " +sync" : "")
     }
 }
 

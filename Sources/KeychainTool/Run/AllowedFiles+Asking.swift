@@ -19,7 +19,7 @@ extension AllowedFiles {
             throw ToolFailure(
                 message: "\(file.path) \(objection): \(look), let it count this once with --allow, or \(otherwise)")
         }
-        Console.show(ReferenceReport(file).lines)
+        Console.show(file.linesForPeople)
         try Confirmation.require(
             "\(file.path) \(objection). 'keychainctl run' will give these secrets to commands that are started with it, "
                 + "until it changes", else: "it is not allowed")
@@ -36,14 +36,9 @@ extension AllowedFiles {
 }
 
 /// The requests of a file that names secrets, for a person to judge.
-struct ReferenceReport {
-    let path: String
-    let content: ReferenceContent
-
-    init(_ file: ReferenceFile) { (path, content) = (file.path, file.content) }
-
+extension ReferenceFile {
     /// The weightiest lines come last, so that a terminal shows them right above the question.
-    var lines: [String] {
+    var linesForPeople: [String] {
         let hidden = content.variables.filter { !content.shows($0) }.map { "  \($0.name)  = …" }
         let shown = content.variables.filter { content.shows($0) }
         let plain = shown.filter { !ItemReference.isMeant(by: $0.value) }
@@ -64,9 +59,10 @@ struct ReferenceReport {
         return "\(part) of the \(reference.itemClass.title)\(filter.inWords(after: " "))"
     }
 
-    func json(isAllowed: Bool, digest: String) -> JSONValue {
+    /// The file as one that is allowed.
+    var json: JSONValue {
         .object([
-            ("path", path.json), ("allowed", isAllowed.json), ("sha256", digest.json),
+            ("path", path.json), ("allowed", true.json), ("sha256", digest.json),
             ("command", content.command.json),
             ("environment", .object(content.variables.map { ($0.name, content.shows($0) ? $0.value.json : .null) })),
         ])

@@ -88,7 +88,7 @@ final class RunPlan {
         if !references.isEmpty || options.netrc { try lookUp(&secrets) }
         return RunProgram(
             line: command, orWordsFrom: ArgumentText.commandStart ?? Int(CommandLine.argc), environment,
-            leavesCores: options.cores, defaultSignals: StandardStreams.signalsIgnoredHere)
+            leavesCores: options.cores)
     }
 
     /// Looks up the secrets. The keychain is closed again before the program runs.
@@ -96,7 +96,7 @@ final class RunPlan {
         let session = try openSession()
         let netrcLookup = options.netrc ? NetrcLookup(session: session, machines: options.machines) : nil
         try netrcLookup?.check()
-        let found = try SecretLookup(session: session).secrets(of: references)
+        let found = try session.secrets(of: references)
         for named in references {
             guard let secret = found[named.reference] else { throw KeychainError.unexpectedReply }
             secrets.append(secret)

@@ -1,11 +1,9 @@
 internal import KeychainModel
 internal import KeychainRun
 
-/// Finds the secrets of references, all or none of them.
-struct SecretLookup {
-    let session: KeychainSession
-
-    /// The items are looked for before a person is asked, and the person is asked once for all of them.
+extension KeychainSession {
+    /// The secrets of references, all or none of them. The items are looked for before a person is asked, and the person
+    /// is asked once for all of them.
     ///
     /// - Throws: an error, after the person was told of each reference without a secret.
     func secrets(of references: [NamedReference]) throws -> [ItemReference: SecretBytes] {
@@ -13,7 +11,7 @@ struct SecretLookup {
         for named in references {
             try problems.note(named.name) {
                 let filter = try named.reference.filter
-                _ = try filter.naming { try session.meaning(of: try filter.levels(), amongReachable: true) }
+                _ = try filter.naming { try meaning(of: try filter.levels(), amongReachable: true) }
             }
         }
         try problems.end()
@@ -27,7 +25,7 @@ struct SecretLookup {
 
     private func secret(of reference: ItemReference) throws -> SecretBytes {
         let filter = try reference.filter
-        let secret = try filter.naming { try session.item(of: try filter.levels()) }.requireSecret()
+        let secret = try filter.naming { try item(of: try filter.levels()) }.requireSecret()
         guard let field = reference.field else { return secret }
         guard let value = field.value(in: secret) else {
             throw KeychainError(.itemNotFound, message: "the secret of that item has no \(field.name)")

@@ -1,5 +1,3 @@
-internal import KeychainModel
-
 /// The beginning of the file `keychain.db-shm`, in which SQLite says how much of the log is committed
 /// (sqlite.org/walformat.html, section 2.1). SQLite writes it after the sync of the log, so the frames that it counts
 /// were on the disk.

@@ -19,10 +19,10 @@ extension StoreConnection {
         }
         var homes: [Int64] = []
         for group in groups {
-            for synchronizable in synchronizable.values {
+            for isSynchronizable in [false, true] where synchronizable.matches(isSynchronizable) {
                 let home = Home(
                     itemClass: itemClass, tier: tier, generation: generation, accessGroup: group,
-                    synchronizable: synchronizable)
+                    synchronizable: isSynchronizable)
                 if let id = try self.home(home, indexer) { homes.append(id) }
             }
         }
@@ -102,15 +102,5 @@ extension Indexer {
     fileprivate func token(of home: Home) -> IndexToken {
         homeToken(
             itemClass: home.itemClass, accessGroup: home.accessGroup, synchronizable: home.synchronizable)
-    }
-}
-
-extension ItemQuery.Synchronizable {
-    fileprivate var values: [Bool] {
-        switch self {
-        case .no: [false]
-        case .yes: [true]
-        case .any: [false, true]
-        }
     }
 }

@@ -1,5 +1,3 @@
-internal import KeychainModel
-
 /// SQLite's write-ahead log, read without SQLite (sqlite.org/fileformat.html, section 4).
 ///
 /// SQLite takes the first frame with a wrong checksum for a write that a power cut tore, and silently drops it with

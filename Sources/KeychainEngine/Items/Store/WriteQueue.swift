@@ -1,6 +1,5 @@
 internal import FoundationEssentials
 internal import Glibc
-internal import KeychainModel
 internal import KeychainSystem
 internal import Synchronization
 
