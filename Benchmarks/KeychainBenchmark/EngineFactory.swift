@@ -1,5 +1,6 @@
 internal import Foundation
 internal import KeychainEngine
+internal import KeychainModel
 
 /// The one place that knows how an engine is made.
 ///
@@ -22,8 +23,8 @@ private func engineConfiguration(directory: URL) -> EngineConfiguration {
 
 extension StoreLayout {
     /// From now on the engine's store opens in a `keychaind` alone.
-    func giveToDaemon() throws { try StoreHandover(engineConfiguration(directory: engine)).giveToDaemon() }
+    func giveToDaemon() throws { try StoreHandover(engineConfiguration(directory: engine)).handOver(to: .user) }
 
     /// To be called when no `keychaind` has it open any more.
-    func takeFromDaemon() throws { try StoreHandover(engineConfiguration(directory: engine)).takeFromDaemon() }
+    func takeFromDaemon() throws { try StoreHandover(engineConfiguration(directory: engine)).handOver(to: .embedded) }
 }
