@@ -62,12 +62,14 @@ extension Node {
         }
     }
 
-    /// The number of openings of all files that have not ended.
-    static let openings = Atomic(0)
+    /// The number of files that programs have open.
+    static let openFiles = Atomic(0)
 
     private func count() {
-        Self.openings.add(1, ordering: .relaxed)
-        use.withLock { $0.opens += 1 }
+        use.withLock { use in
+            use.opens += 1
+            if use.opens == 1 { Self.openFiles.add(1, ordering: .relaxed) }
+        }
     }
 
     /// The longest time for which a call waits for another program, which has the file locked.
@@ -194,13 +196,12 @@ extension Node {
     /// - Returns: Whether the file is closed, and was of a guarded class.
     @discardableResult
     func release() -> Bool {
-        Self.openings.subtract(1, ordering: .relaxed)
-        return use.withLock { use in
+        use.withLock { use in
             use.opens -= 1
-            guard use.opens <= 0 else { return false }
+            guard use.opens == 0 else { return false }
+            Self.openFiles.subtract(1, ordering: .relaxed)
             if case .sealed(let handle, _) = use.content { handle.closeWithoutWaiting() }
             use.content = nil
-            use.opens = 0
             return use.isGuarded
         }
     }

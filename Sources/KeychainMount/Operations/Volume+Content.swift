@@ -47,8 +47,14 @@ extension Volume {
                 throw error
             }
         }
-        try reply.add(entry(node, try node.status()))
-        try reply.add(opened(node))
+        do throws(Refusal) {
+            try reply.add(entry(node, try node.status()))
+            try reply.add(opened(node))
+        } catch {
+            node.release()
+            nodes.forget(node.id, 1)
+            throw error
+        }
     }
 
     private static let namesOnly: Int32 = 0o10000000  // O_PATH, which Glibc's module hides
@@ -66,13 +72,14 @@ extension Volume {
             directory.descriptor.number, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, mode)
         guard descriptor >= 0 else { throw .ofSystem() }
         var (made, named) = (stat(), stat())
-        fstat(descriptor, &made)
         // Another program may have given the name to another file meanwhile.
         let itself = Glibc.open("/proc/self/fd/\(descriptor)", Self.namesOnly | O_CLOEXEC)
         do throws(Refusal) {
-            guard itself >= 0 else {
-                defer { close(descriptor) }
-                throw .ofSystem()
+            guard itself >= 0, fstat(descriptor, &made) == 0 else {
+                let refusal = Refusal.ofSystem()
+                close(descriptor)
+                if itself >= 0 { close(itself) }
+                throw refusal
             }
             let file = OpenDescriptor(itself)
             let handle = try refusing { () throws(DataProtectionError) in

@@ -14,7 +14,7 @@ extension Volume {
     }()
 
     /// Whether nodes and open files have nearly all descriptors.
-    var isCrowded: Bool { nodes.count + Node.openings.load(ordering: .relaxed) > Self.mostDescriptors }
+    var isCrowded: Bool { nodes.count + Node.openFiles.load(ordering: .relaxed) > Self.mostDescriptors }
 
     /// Makes sure that a new name can have a node, so that a refusal leaves no name behind.
     func requireDescriptor() throws(Refusal) {

@@ -57,8 +57,8 @@ struct FileKills {
                 alarm(2 * FileTurns.patience)
                 try step()
             }
-        } catch let failure as HelperFailure {
-            say("FAILED file-kills \(count) --seed \(random.seed), after \(operations) operations: \(failure)")
+        } catch {
+            say("FAILED file-kills \(count) --seed \(random.seed), after \(operations) operations: \(error)")
             return false
         }
         say(

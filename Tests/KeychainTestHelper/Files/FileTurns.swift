@@ -42,6 +42,7 @@ struct FileTurns {
             } catch {
                 say("\(operation): \(error)")
             }
+            alarm(0)
         }
     }
 
