@@ -5,12 +5,13 @@ internal import Synchronization
 // Room for nodes. Each takes a descriptor, and the kernel forgets files by itself only when it is short of memory.
 
 extension Volume {
-    /// The number of descriptors for nodes and open files. The others are for directories, and for calls.
+    /// The number of descriptors for nodes and open files. The others are for directories, for calls, and for files that are
+    /// looked up until the kernel has forgotten others: 10,000 a second were seen, and half a second.
     static let mostDescriptors: Int = {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         let all = Int(clamping: limit.rlim_cur)
-        return max(all / 2, all - max(all / 8, 128))
+        return max(all / 2, all - max(all / 4, 128))
     }()
 
     /// Whether nodes and open files have nearly all descriptors.
