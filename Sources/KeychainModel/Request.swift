@@ -184,7 +184,8 @@ package struct RepairReport: Sendable, Hashable {
 
 /// Something `keychainctl doctor` found wrong.
 package struct StoreFinding: Sendable, Hashable {
-    package enum Severity: String, Sendable, Hashable { case note, warning, damage }
+    /// From the mildest to the worst.
+    package enum Severity: String, Sendable, CaseIterable { case note, warning, damage }
     package var severity: Severity
     /// The fault, for a person.
     package var text: String

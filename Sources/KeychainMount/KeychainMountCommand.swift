@@ -49,8 +49,7 @@ enum KeychainMountCommand {
         raiseDescriptorLimit()
         // The kernel has taken the mask of each program into account.
         umask(0)
-        signal(SIGPIPE, SIG_IGN)
-        signal(SIGXFSZ, SIG_IGN)
+        StandardStreams.makeSafe()
         if let report = words.report {
             _ = fcntl(report, F_SETFD, FD_CLOEXEC)
             setsid()

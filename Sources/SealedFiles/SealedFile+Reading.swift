@@ -11,7 +11,7 @@ extension SealedFile {
         try reading(access) { (found) throws(DataProtectionError) in try read(found, at: offset, into: target) }
     }
 
-    /// Reads at most so many bytes from a place, all of them from one version of the file, as their number is.
+    /// Reads at most so many bytes from a place. One version of the file gives the bytes and their number.
     package func content(at offset: UInt64, count: Int) throws(DataProtectionError) -> Data {
         try reading(.beginning) { (found) throws(DataProtectionError) in
             let length = found.version.header.length

@@ -5,8 +5,9 @@ internal import Synchronization
 // Room for nodes. Each takes a descriptor, and the kernel forgets files by itself only when it is short of memory.
 
 extension Volume {
-    /// The number of descriptors for nodes and open files. The others are for directories, for calls, and for files that are
-    /// looked up until the kernel has forgotten others: 10,000 a second were seen, and half a second.
+    /// The number of descriptors for nodes and open files. The others are for directories, for calls, and for files that
+    /// programs look up while the kernel forgets older ones. That takes it half a second, and programs look up 10,000 files
+    /// in a second.
     static let mostDescriptors: Int = {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)

@@ -1,7 +1,7 @@
 /// State that many threads use at once, each for a moment, behind a lock of the C library.
 ///
 /// `Mutex` hands itself to the thread that waits longest (`FUTEX_LOCK_PI` of futex(2)). When more threads want it than
-/// there are processors, each use of it then costs a change of threads, and goes on doing so.
+/// there are processors, each use of it then costs a change of threads.
 package final class CrowdedMutex<Value>: @unchecked Sendable {  // the lock guards the value
     private let lock = Condition()
     private var value: Value

@@ -156,7 +156,7 @@ struct Diagnosis: Report {
                 findings.append(.unusable(error, isDaemons: !session.isEmbedded))
             }
         }
-        self.findings = [StoreFinding.Severity.damage, .warning, .note].flatMap { severity in
+        self.findings = StoreFinding.Severity.allCases.reversed().flatMap { severity in
             findings.filter { $0.severity == severity }
         }
     }
