@@ -222,12 +222,13 @@ import Testing
         }
     }
 
-    @Test("An item that changes on the way stays with all others, and is copied anew")
+    @Test("An item that changes on the way stays with all that would go with it, and is copied anew")
     func changed() throws {
         try withEnds { ends in
             try ends.add("a")
             try ends.add("b")
-            let move = ends.move()
+            var move = ends.move()
+            move.mostDeleted = 2
             let plan = try move.plan()
             try move.copy(plan) { _ in }
             try ends.change("a", to: "newer", in: ends.source)
