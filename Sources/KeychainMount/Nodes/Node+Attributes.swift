@@ -16,7 +16,7 @@ final class KnownLengths: Sendable {
         let changed: (Int, Int)
         let length: UInt64
     }
-    private let known = CrowdedMutex<[FileNumber: Known]>([:])
+    private let known = BriefLock<[FileNumber: Known]>([:])
 
     /// The length that a program sees. A file that may not be read has the size that it has on the disk.
     func length(of node: Node, _ status: stat, now: time_t = time(nil)) -> UInt64 {

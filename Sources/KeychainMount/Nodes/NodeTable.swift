@@ -1,7 +1,6 @@
 internal import CKeychainFuse
 internal import Glibc
 internal import KeychainSystem
-internal import Synchronization
 
 /// The nodes that the kernel knows. Each answer that names one counts, and the kernel says how many of them it forgets.
 final class NodeTable: Sendable {
@@ -21,7 +20,7 @@ final class NodeTable: Sendable {
             return entries[id]?.node
         }
     }
-    private let state: CrowdedMutex<State>
+    private let state: BriefLock<State>
     let root: Node
 
     init(root descriptor: OpenDescriptor) throws(Refusal) {
@@ -29,7 +28,7 @@ final class NodeTable: Sendable {
         guard fstat(descriptor.number, &status) == 0 else { throw .ofSystem() }
         let root = Node(UInt64(FUSE_ROOT_ID), descriptor, status)
         self.root = root
-        state = CrowdedMutex(State(entries: [root.id: Entry(node: root, lookups: 1)], numbers: [root.number: root.id]))
+        state = BriefLock(State(entries: [root.id: Entry(node: root, lookups: 1)], numbers: [root.number: root.id]))
     }
 
     /// - Throws: `ESTALE` for a number that was never given, or was forgotten.

@@ -97,7 +97,7 @@ final class CallCounts: Sendable {
         var counts = [0, 0]
         var present = 0
     }
-    private let state = CrowdedMutex(State())
+    private let state = BriefLock(State())
 
     func during<R>(_ body: () throws(Refusal) -> R) throws(Refusal) -> R {
         let kind = state.withLock { state in

@@ -2,7 +2,6 @@ internal import CKeychainFuse
 internal import Glibc
 internal import KeychainModel
 internal import KeychainSystem
-internal import Synchronization
 
 /// The threads that answer the kernel, from the first request to the end of the mount.
 final class Session: Sendable {
@@ -27,7 +26,7 @@ final class Session: Sendable {
         var waiting = 0
         var quick = 0
     }
-    private let threads = CrowdedMutex(Threads())
+    private let threads = BriefLock(Threads())
     private let end = Condition()
 
     init(_ device: Device, _ volume: Volume) {

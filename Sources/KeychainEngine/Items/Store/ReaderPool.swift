@@ -1,4 +1,5 @@
 internal import KeychainModel
+internal import KeychainSystem
 
 /// Idle readers. The pool makes as many as there are threads that read at once.
 final class ReaderPool: Sendable {
