@@ -16,6 +16,7 @@ import Testing
             ["get", "identity"], ["get", "generic", "--server", "h"], ["find", "internet", "--service", "s"],
             ["find", "--service", "s", "--server", "h"], ["find", "--accessible", "sometimes"],
             ["find", "--reference", "zzz"], ["update", "generic", "--set-server", "h"], ["delete"],
+            ["update", "a", "--set-group", ""],
             ["add", "generic", "--service", "s", "--account", "a", "--group", ""], ["status", "--store", ""],
             ["passcode", "policy", "--idle-lock", "10"], ["passcode", "policy", "--erase-after-ten", "maybe"],
             ["passcode", "remove"], ["lock", "later"],

@@ -91,10 +91,9 @@ struct ItemChangeOptions: ParsableArguments {
 
     var isEmpty: Bool { choices.isEmpty && setGroup == nil && setAccessible == nil && setExpires == nil }
 
-    func check(for itemClass: ItemClass) throws {
-        _ = try AttributeSet(choices, of: itemClass)
-        try NameKind.group.require(setGroup)
-    }
+    func validate() throws { try NameKind.group.require(setGroup) }
+
+    func check(for itemClass: ItemClass) throws { _ = try AttributeSet(choices, of: itemClass) }
 
     func changes(of itemClass: ItemClass) throws -> ItemChanges {
         var changes = ItemChanges()
