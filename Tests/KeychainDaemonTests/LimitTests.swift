@@ -96,6 +96,24 @@ import Testing
         #expect(try !pairs[1].hasEnded && !pairs[2].hasEnded)
     }
 
+    @Test("A transfer that waits for the daemon, and not for its client, is not cut off")
+    func ownDelay() throws {
+        let budget = MemoryBudget(small)
+        let pairs = try (0..<4).map { _ in try SocketPair() }
+        let received = try #require(budget.take(30, .receiving, over: pairs[0].served, of: 1))
+        #expect(send(pairs[0].client.number, [1], 1, 0) == 1)
+        let sent = try #require(budget.take(30, .sending, over: pairs[1].served, of: 1))
+        let isOver = try #require(budget.take(30, .sending, over: pairs[2].served, of: 1))
+        isOver.note(30)
+        while send(pairs[2].served.number, [1], 1, Int32(MSG_DONTWAIT)) == 1 {}
+        #expect(budget.take(40, .receiving, over: pairs[3].served, of: 1) == nil)
+        for share in [received, sent, isOver] { #expect(!share.wasCutOff) }
+        // Now the client of the second one does not read.
+        while send(pairs[1].served.number, [1], 1, Int32(MSG_DONTWAIT)) == 1 {}
+        #expect(budget.take(40, .receiving, over: pairs[3].served, of: 1) == nil)
+        #expect(sent.wasCutOff && !received.wasCutOff && !isOver.wasCutOff)
+    }
+
     @Test("Small transfers do not cut off a large one that is alone, and a fast one is never cut off")
     func alone() throws {
         let budget = MemoryBudget(small)

@@ -215,11 +215,11 @@ final class ClientConnection {
                 return attempt(services.limits.uncountedAnswerBytes, as: owner)
             }
         }
-        // The first attempt tells how much memory the request takes. Rows may change before the second one; the third
-        // has memory that is always enough.
+        // The first attempt tells how much memory the request takes. Rows may grow before the second one by a quarter; the
+        // third has memory that is always enough, and so is alone.
         for isLast in [false, true] {
             guard case .failure(let error) = result, case .needsMemory(let count)? = error.signal else { break }
-            let bytes = isLast ? Limits.mostWorkBytes : count
+            let bytes = isLast ? Limits.mostWorkBytes : min(count + count / 4, Limits.mostWorkBytes)
             guard memory.take(bytes) else {
                 lastRequest = former
                 throw .noMemoryForAnswer

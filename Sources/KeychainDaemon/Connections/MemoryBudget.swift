@@ -7,8 +7,8 @@ internal import KeychainSystem
 /// waits for another share: two would each wait for the other's.
 ///
 /// A client that announces much and sends nothing, or asks for much and reads nothing, takes its part for as long as it is
-/// let. So when there is too little, the transfer that moves slowest is cut off. One that just began, and one whose request
-/// is being worked on, is left alone.
+/// let. So when there is too little, the transfer that moves slowest is cut off. One that just began, one whose request is
+/// being worked on, and one that the daemon itself keeps waiting, is left alone.
 ///
 /// Where users share a daemon each has so much for itself, and all together have some times as much. When that is too
 /// little for one that has less than its part, a transfer of a user that has more is cut off, however fast.
@@ -56,6 +56,15 @@ final class MemoryBudget: @unchecked Sendable {  // the condition guards all var
         /// In bytes a second; as if a first piece had come with its beginning.
         func speed(at now: ContinuousClock.Instant) -> Double {
             Double(moved + 65_536) / (start.duration(to: now) / .seconds(1))
+        }
+
+        /// Whether the transfer waits for its client, and not for a thread of this process that other work keeps from the
+        /// processors.
+        var waitsForClient: Bool {
+            if direction == .sending && moved >= count { return false }
+            var ready = pollfd(
+                fd: socket.number, events: Int16(direction == .sending ? POLLOUT : POLLIN), revents: 0)
+            return poll(&ready, 1, 0) == 0
         }
     }
 
@@ -154,7 +163,8 @@ final class MemoryBudget: @unchecked Sendable {  // the condition guards all var
         func mayEnd(_ entry: Entry) -> Bool {
             guard entry.direction != nil, !entry.isCutOff, entry.start + Self.grace < now else { return false }
             let isTooMuch = isForUsers && entry.user != user && taken[entry.user, default: Taken()].all > part
-            return isTooMuch || entry.user == user && entry.speed(at: now) < Self.leastSpeed
+            let isSlow = entry.user == user && entry.speed(at: now) < Self.leastSpeed && entry.waitsForClient
+            return isTooMuch || isSlow
         }
         // Shares that were cut off come back in a moment.
         let cutOff = entries.values.filter { $0.isCutOff && (isForUsers || $0.user == user) }

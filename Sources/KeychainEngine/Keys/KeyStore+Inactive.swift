@@ -44,11 +44,11 @@ extension KeyStore {
 
     /// The keys in the kernel's keyring. A lock or an unlock that is under way is waited for, a tenth of a second at most.
     func settledInactiveKeys(_ snapshot: KeySnapshot) throws(KeychainError) -> InactiveKeys {
-        for _ in 0..<20 {
+        for _ in 0..<100 {
             guard let record = state.read() else { return .gone }
             let keys = try inactiveKeys(snapshot, record)
             guard case .unsettled = keys else { return keys }
-            configuration.clock.pause(.milliseconds(5))
+            configuration.clock.pause(.milliseconds(1))
         }
         var keys = InactiveKeys.gone
         // A process that holds the record for long settles the keys itself.
