@@ -88,7 +88,7 @@ extension ProtectedFiles {
     @discardableResult
     public func repairHeader(of url: URL) throws(DataProtectionError) -> Bool {
         let file = try open(url, O_RDWR)
-        try file.lockHeader()
+        try HeaderLock.exclusive.take(file.descriptor, file.path)
         try file.identity.requireStillNamed()
         let page = try file.firstPage()
         guard page.count == FileFormat.headerByteCount else { return false }
@@ -136,8 +136,7 @@ extension ProtectedFiles {
     private func examine(
         _ file: borrowing OpenFile, _ progress: (Progress) -> Void
     ) throws(DataProtectionError) -> Examined {
-        // The lock lasts until the descriptor is closed.
-        try file.shareHeader()
+        try HeaderLock.shared.take(file.descriptor, file.path)
         let copies = try HeaderCopies(try file.firstPage(), file.path, environment().keys)
         var report = CheckReport(copies)
         let size = try file.presentSize()
@@ -191,12 +190,6 @@ extension ProtectedFiles {
 }
 
 extension OpenFile {
-    /// Waits until no program changes the header, and keeps it from being changed until this file is closed.
-    fileprivate func shareHeader() throws(DataProtectionError) {
-        let failure = ckeychain_await_shared_lock(descriptor, Int64(FileFormat.headerByteCount))
-        guard failure == 0 else { throw .system("lock", path, errno: failure) }
-    }
-
     /// The size of the file now. A writer may have changed it since the file was opened.
     fileprivate func presentSize() throws(DataProtectionError) -> UInt64 {
         try FilePath.size(of: descriptor, path)

@@ -88,17 +88,20 @@ extension ProtectedFiles {
         let file = try OpenFile(reading: try FilePath.of(url))
         let headers = try file.headers()
         let claimed = headers.newest.claimed
-        var refusal: DataProtectionError?
-        do throws(DataProtectionError) {
-            _ = try sealed(file).current(.continuing)
-        } catch {
-            refusal = error
-        }
         return ProtectedFileInfo(
             protection: FileProtection(claimed.fileClass), length: claimed.length, storedSize: file.size,
             keychain: claimed.key.storeID, identifier: claimed.key.fileID, keyGeneration: claimed.key.generation,
-            chunkSize: 1 << Int(claimed.chunkBits),
-            hasBothHeaders: headers.areBothWhole, refusal: refusal)
+            chunkSize: 1 << Int(claimed.chunkBits), hasBothHeaders: headers.areBothWhole, refusal: refusal(of: file))
+    }
+
+    /// The error that opening the file would throw now.
+    private func refusal(of file: borrowing OpenFile) -> DataProtectionError? {
+        do throws(DataProtectionError) {
+            _ = try sealed(file).current(.continuing)
+            return nil
+        } catch {
+            return error
+        }
     }
 
     // MARK: Changing
@@ -131,12 +134,10 @@ extension ProtectedFiles {
             }
         }
         if isDirectory { return }
-        let file = try open(url, O_RDONLY)
-        if try file.isProtected() {
-            try rewrap(try open(url, O_RDWR), for: protection)
-        } else {
-            try encrypt(file, protection) { _ in }
-        }
+        if try encrypt(url, as: protection, { _ in }) { return }
+        let file = try open(url, O_RDWR)
+        try sealed(file, mayWrite: true).setClass(
+            protection.fileClass, isStillRight: file.identity.requireStillNamed)
     }
 
     /// Removes the class that ``setProtection(_:of:)`` gave to a directory. It is no error if there is none.
@@ -151,9 +152,10 @@ extension ProtectedFiles {
     }
 
     /// The attribute in which a directory says which class new files get (docs/cli.md).
-    static let directoryAttribute = "user.keychain.protection"
+    package static let directoryAttribute = "user.keychain.protection"
 
-    func directoryProtection(_ path: String) throws(DataProtectionError) -> FileProtection? {
+    /// The class that a directory itself gives to new files. `nil` means that it names none.
+    package func directoryProtection(_ path: String) throws(DataProtectionError) -> FileProtection? {
         guard let value = try ExtendedAttributes.value(Self.directoryAttribute, of: path) else { return nil }
         return try protection(value, path)
     }
@@ -189,7 +191,7 @@ extension ProtectedFiles {
             if opened < 0 && errno == EACCES && above.st_uid != geteuid() { return nil }
             guard opened >= 0 else { throw .system("look above", directory) }
             held = OpenDescriptor(opened)
-            let value = try ExtendedAttributes.value(Self.directoryAttribute, of: opened, directory)
+            let value = try ExtendedAttributes.value(Self.directoryAttribute, of: directory, opened)
             if let value { return try protection(value, directory) }
         }
     }
@@ -222,13 +224,9 @@ extension ProtectedFiles {
         guard try file.isProtected() else { return nil }
         do throws(DataProtectionError) {
             let claimed = FileProtection(try file.header().claimed.fileClass)
-            do throws(DataProtectionError) {
-                _ = try sealed(file).current(.continuing)
-            } catch {
-                // The claim cannot be verified while the keychain is locked. A forged claim does no harm: a class whose
-                // key is locked away is not a weak one.
-                guard error.code == .locked else { throw error }
-            }
+            // The claim cannot be verified while the keychain is locked. A forged claim does no harm: a class whose key
+            // is locked away is not a weak one.
+            if let refusal = refusal(of: file), refusal.code != .locked { throw refusal }
             return claimed
         } catch {
             // A damaged file is replaced. It may have been of any class, and the damage must not choose a weaker one.
@@ -242,12 +240,6 @@ extension ProtectedFiles {
         _ protection: FileProtection?, at path: String
     ) throws(DataProtectionError) -> FileProtection {
         try self.protection(asWritten: protection, at: path) ?? .completeUntilFirstUserAuthentication
-    }
-
-    /// Wraps the file's key for another class, and replaces both copies of the header.
-    private func rewrap(_ file: borrowing OpenFile, for protection: FileProtection) throws(DataProtectionError) {
-        let identity = file.identity
-        try sealed(file, mayWrite: true).setClass(protection.fileClass, isStillRight: identity.requireStillNamed)
     }
 }
 

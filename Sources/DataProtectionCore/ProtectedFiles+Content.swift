@@ -162,7 +162,7 @@ extension ProtectedFiles {
         while true {
             let count = try file.read(at: offset, into: buffer.bytes, .continuing)
             if count == 0 { break }
-            try consume(UnsafeRawBufferPointer(rebasing: buffer.bytes[..<count]))
+            try consume(UnsafeRawBufferPointer(buffer.bytes.extracting(..<count)))
             offset += UInt64(count)
             progress(Progress(completed: offset, total: max(offset, header.length)))
             try window.check(file.path)

@@ -37,12 +37,20 @@ extension ProtectedFiles {
     public func protect(
         _ url: URL, as protection: FileProtection? = nil, progress: (Progress) -> Void = { _ in }
     ) throws(DataProtectionError) -> Bool {
-        if let conversion = try protecting(url, as: protection, progress) {
-            try conversion.publish()
-            return true
-        }
+        if try encrypt(url, as: protection, progress) { return true }
         if let protection, try self.protection(of: url) != protection { try setProtection(protection, of: url) }
         return false
+    }
+
+    /// Encrypts a plain file in its place.
+    ///
+    /// - Returns: false if the file was protected already.
+    func encrypt(
+        _ url: URL, as protection: FileProtection?, _ progress: (Progress) -> Void
+    ) throws(DataProtectionError) -> Bool {
+        guard let conversion = try protecting(url, as: protection, progress) else { return false }
+        try conversion.publish()
+        return true
     }
 
     /// Encrypts a plain file beside its place.
@@ -110,12 +118,6 @@ extension ProtectedFiles {
         }
         if let failure { throw failure }
         return PreparedConversion(of: file, by: new, exclusion)
-    }
-
-    func encrypt(
-        _ file: consuming OpenFile, _ protection: FileProtection, _ progress: (Progress) -> Void
-    ) throws(DataProtectionError) {
-        try encrypted(file, protection, progress).publish()
     }
 
     private func encrypted(
@@ -186,6 +188,13 @@ extension ProtectedFiles {
     public func removeLeftovers(in directory: URL) throws(DataProtectionError) -> Int {
         Replacement.sweep(try FilePath.of(directory), files)
     }
+
+    /// Whether a file of this name is still being written, or was left by a program that was killed.
+    package static func isUnfinished(_ name: String) -> Bool { Replacement.isName(name) }
+
+    /// Removes the files that calls of this process are writing, for a process that ends now. These calls must not go
+    /// on.
+    package static func removeUnfinished() { Replacement.removeUnfinished() }
 }
 
 extension UnsafeRawBufferPointer {
@@ -201,8 +210,8 @@ extension SealedFileWriter {
     /// Writes all of a small file, up to the end that it had when it was opened.
     fileprivate func finish(contentOf file: borrowing OpenFile) throws(DataProtectionError) {
         let buffer = ContentBuffer(count: max(1, Int(file.size)))
-        let bytes = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<Int(file.size)])
+        let bytes = buffer.bytes.extracting(..<Int(file.size))
         let count = try bytes.fill(from: file.descriptor, at: 0, file.path)
-        try finish(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+        try finish(UnsafeRawBufferPointer(bytes.extracting(..<count)))
     }
 }

@@ -63,7 +63,7 @@ public struct ProtectedFiles: Sendable {
     /// `nil` means the connection of the current task or of the process, as it is at the time of a call.
     private let ownConnection: Connection?
     let files: any FileSystem
-    let randomness: any Randomness
+    let randomness: any Randomness = SystemRandomness()
     private let now: @Sendable () -> ContinuousClock.Instant
     let bootID: UUID
     /// log2 of the chunk size of new files.
@@ -77,7 +77,7 @@ public struct ProtectedFiles: Sendable {
     /// Makes files under the keychain that this process uses: see `KeychainConfiguration.processDefault`.
     ///
     /// It opens nothing. A later change of the default takes effect with the next call.
-    public init() { self.init(nil, SystemFiles(), SystemRandomness()) }
+    public init() { self.init(connection: nil) }
 
     /// Makes files under another keychain than the process's own.
     ///
@@ -89,32 +89,21 @@ public struct ProtectedFiles: Sendable {
     ///
     /// - Parameter configuration: The other keychain. Each value that is made here opens the store on its own, so make
     ///   one and copy it.
-    public init(_ configuration: KeychainConfiguration) {
-        self.init(Connection(configuration), SystemFiles(), SystemRandomness())
-    }
-
-    private init(
-        _ connection: Connection?, _ files: any FileSystem, _ randomness: any Randomness,
-        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }, bootID: UUID = Self.bootID,
-        chunkBits: UInt8 = FileFormat.usualChunkBits
-    ) {
-        ownConnection = connection
-        self.files = files
-        self.randomness = randomness
-        self.now = now
-        self.bootID = bootID
-        self.chunkBits = chunkBits
-    }
+    public init(_ configuration: KeychainConfiguration) { self.init(connection: Connection(configuration)) }
 
     /// Makes files for tests, which can let calls fail, let time pass, restart the system, or make trees with many
     /// levels.
+    ///
+    /// - Parameter connection: `nil` means the connection of the current task or of the process.
     package init(
-        connection: Connection, files: any FileSystem = SystemFiles(),
+        connection: Connection?, files: any FileSystem = SystemFiles(),
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }, bootID: UUID? = nil, chunkBits: UInt8? = nil
     ) {
-        self.init(
-            connection, files, SystemRandomness(), now: now, bootID: bootID ?? Self.bootID,
-            chunkBits: chunkBits ?? FileFormat.usualChunkBits)
+        ownConnection = connection
+        self.files = files
+        self.now = now
+        self.bootID = bootID ?? Self.bootID
+        self.chunkBits = chunkBits ?? FileFormat.usualChunkBits
     }
 
     /// The number of this start of the system.

@@ -107,7 +107,12 @@ extension Data {
 }
 
 extension UnsafeMutableRawBufferPointer {
-    func zero(_ range: Range<Int>) {
-        UnsafeMutableRawBufferPointer(rebasing: self[range]).initializeMemory(as: UInt8.self, repeating: 0)
-    }
+    /// A part of the memory, with indices from 0, as typed buffers have it.
+    package func extracting(_ range: some RangeExpression<Int>) -> Self { Self(rebasing: self[range]) }
+
+    func zero(_ range: Range<Int>) { extracting(range).initializeMemory(as: UInt8.self, repeating: 0) }
+}
+
+extension UnsafeRawBufferPointer {
+    package func extracting(_ range: some RangeExpression<Int>) -> Self { Self(rebasing: self[range]) }
 }

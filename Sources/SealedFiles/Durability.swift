@@ -69,7 +69,7 @@ struct FreePages {
     /// Whether the disk was full once. The file takes no more space than it has to from then on.
     var isDiskFull = false
 
-    private func isFor(_ other: FileVersion) -> Bool { version?.slots == other.slots }
+    private func isFor(_ other: FileVersion) -> Bool { version === other || version?.slots == other.slots }
 
     /// Brings the map up to what other programs have written, or begins a new one.
     ///

@@ -48,37 +48,35 @@ struct FileNode: Sendable {
     static func decode(_ bytes: UnsafeRawBufferPointer) -> (node: FileNode, malformed: [Int]) {
         var node = FileNode()
         node.bytes.withUnsafeMutableBytes { $0.copyMemory(from: bytes) }
-        let malformed = (0..<(bytes.count / FileEntry.byteCount)).filter { number in
-            let place = (number * FileEntry.byteCount)..<((number + 1) * FileEntry.byteCount)
-            let entry = Result { () throws(FileFormatError) in
-                try FileEntry.decode(UnsafeRawBufferPointer(rebasing: bytes[place]))
+        var malformed: [Int] = []
+        for number in 0..<(bytes.count / FileEntry.byteCount) {
+            do throws(FileFormatError) {
+                _ = try FileEntry.decode(bytes.extracting(place(number)))
+            } catch {
+                malformed.append(number)
+                node[number] = nil
             }
-            if case .failure = entry { return true }
-            return false
         }
-        for number in malformed { node[number] = nil }
         return (node, malformed)
+    }
+
+    /// The bytes of the entry at an index.
+    static func place(_ index: Int) -> Range<Int> {
+        (index * FileEntry.byteCount)..<((index + 1) * FileEntry.byteCount)
     }
 
     /// The entry at an index. `nil` stands for a hole.
     subscript(index: Int) -> FileEntry? {
         get {
             bytes.withUnsafeBytes { bytes in
-                let start = index * FileEntry.byteCount
                 // Every entry was decoded before, or was encoded here.
-                return try? FileEntry.decode(
-                    UnsafeRawBufferPointer(rebasing: bytes[start..<(start + FileEntry.byteCount)]))
+                try? FileEntry.decode(bytes.extracting(Self.place(index)))
             }
         }
         set {
             bytes.withUnsafeMutableBytes { bytes in
-                let start = index * FileEntry.byteCount
-                let place = UnsafeMutableRawBufferPointer(rebasing: bytes[start..<(start + FileEntry.byteCount)])
-                if let newValue {
-                    newValue.encode(into: place)
-                } else {
-                    place.initializeMemory(as: UInt8.self, repeating: 0)
-                }
+                let place = bytes.extracting(Self.place(index))
+                if let newValue { newValue.encode(into: place) } else { place.zero(0..<place.count) }
             }
         }
     }
@@ -107,7 +105,7 @@ struct FileNode: Sendable {
 
     /// Runs `body` with the bytes that are stored.
     func withStoredBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
-        bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[..<(storedCount * FileEntry.byteCount)])) }
+        bytes.withUnsafeBytes { body($0.extracting(..<(storedCount * FileEntry.byteCount))) }
     }
 }
 

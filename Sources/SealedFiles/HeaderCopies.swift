@@ -64,14 +64,9 @@ package struct HeaderCopies {
                         guard case .success(let other) = other else { return true }
                         return other.claimed.sequence <= claim.claimed.sequence
                     }
-                    switch error.code {
-                    case .tampered: copies.append(.refused(error.message))
-                    case .wrongKey where !isNewest: copies.append(.refused(error.message))
-                    case .wrongKey:
-                        refusal = error
-                        copies.append(.refused(error.message))
-                    default: throw error
-                    }
+                    guard error.code == .tampered || error.code == .wrongKey else { throw error }
+                    if error.code == .wrongKey && isNewest { refusal = error }
+                    copies.append(.refused(error.message))
                 }
             }
         }

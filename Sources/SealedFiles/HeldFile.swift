@@ -209,7 +209,7 @@ struct HeldFile {
         let buffer = ContentBuffer.spare(count: Int(version.header.tree.chunkSize))
         buffer.isSecret = false
         try reader.forEachEntry(since: since) { (entry) throws(DataProtectionError) in
-            let bytes = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<Int(entry.length)])
+            let bytes = buffer.bytes.extracting(..<Int(entry.length))
             guard try bytes.fill(from: file, at: entry.offset, path) == bytes.count else {
                 throw DataProtectionError(.truncated, path, "the file was cut short while it was open")
             }

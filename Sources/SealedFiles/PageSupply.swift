@@ -70,7 +70,7 @@ extension FileSystem {
                 index += 1
             }
             try writeAll(
-                UnsafeRawBufferPointer(rebasing: first.buffer.bytes[range]), to: file,
+                UnsafeRawBufferPointer(first.buffer.bytes.extracting(range)), to: file,
                 at: first.page * UInt64(FileFormat.pageSize), path)
         }
     }

@@ -93,12 +93,6 @@ final class InOrder: Sendable {
     }
 }
 
-/// A value that several threads read.
-struct Shared<Value>: @unchecked Sendable {  // it is only read
-    let value: Value
-    init(_ value: Value) { self.value = value }
-}
-
 /// The results of threads, each at an index of its own.
 final class Results<Value>: @unchecked Sendable {  // each thread has places of its own
     private let places: UnsafeMutableBufferPointer<Value?>

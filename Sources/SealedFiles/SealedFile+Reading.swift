@@ -64,8 +64,7 @@ extension SealedFile {
         let reader = SealedFileReader(
             try descriptor().number, path, header: found.version.header, cipher: found.key.cipher,
             nodes: found.key.nodes)
-        try reader.read(
-            offset..<(offset + UInt64(count)), into: UnsafeMutableRawBufferPointer(rebasing: target[..<count]))
+        try reader.read(offset..<(offset + UInt64(count)), into: target.extracting(..<count))
         return count
     }
 }

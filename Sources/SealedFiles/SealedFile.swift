@@ -93,26 +93,27 @@ package final class SealedFile: Sendable {
     /// - Throws: `.locked` if the keychain is locked and the class forbids the use of an open file.
     package func current(_ access: Access = .beginning, isLocked: Bool = false) throws(DataProtectionError) -> Found {
         let found = try version(in: try descriptor(), isLocked: isLocked)
-        guard access == .beginning else { return found }
+        if access == .beginning { try requireUse(of: found) }
+        return found
+    }
+
+    private func requireUse(of found: Found) throws(DataProtectionError) {
         do throws(DataProtectionError) {
             try environment.keys.requireUse(of: found.version.header.key.fileClass, path)
         } catch {
             lease.lose()
             throw error
         }
-        return found
     }
 
     /// The version that was seen last, if the file still has its slots.
     private func known(in file: Descriptor) throws(DataProtectionError) -> Found? {
         // The bytes reach to the end of the second slot.
         let count = FileFormat.slotOffsets[1] + FileFormat.slotByteCount
-        return try withUnsafeTemporaryAllocation(byteCount: count, alignment: 8) { page in
-            Result { () throws(DataProtectionError) in
-                let read = try page.fill(from: file.number, at: 0, path)
-                return lease.version(in: UnsafeRawBufferPointer(rebasing: page[..<read]))
-            }
-        }.get()
+        return try withUnsafeTemporaryAllocation(byteCount: count, alignment: 8) { page throws(DataProtectionError) in
+            let read = try page.fill(from: file.number, at: 0, path)
+            return lease.version(in: UnsafeRawBufferPointer(page.extracting(..<read)))
+        }
     }
 
     func version(in file: Descriptor, isLocked: Bool) throws(DataProtectionError) -> Found {
@@ -191,12 +192,7 @@ package final class SealedFile: Sendable {
     func withSharedLock<R: Sendable>(
         _ file: Descriptor, _ body: () throws(DataProtectionError) -> R
     ) throws(DataProtectionError) -> R {
-        try turn.withLock { _ throws(DataProtectionError) in
-            let failure = ckeychain_await_shared_lock(file.number, Int64(FileFormat.headerByteCount))
-            guard failure == 0 else { throw .system("lock", path, errno: failure) }
-            defer { _ = ckeychain_unlock(file.number, Int64(FileFormat.headerByteCount)) }
-            return try body()
-        }
+        try turn.withLock { _ throws(DataProtectionError) in try HeaderLock.shared.during(file.number, path, body) }
     }
 
     /// Runs `body` while no other program or thread writes to the file.
@@ -208,11 +204,8 @@ package final class SealedFile: Sendable {
         let file = try descriptor()
         guard file.mayWrite else { throw .system("write", path, errno: EBADF) }
         func locked(_ memory: inout WritersMemory) throws(DataProtectionError) {
-            let count = Int64(FileFormat.headerByteCount)
-            let failure = mustWait ? ckeychain_await_lock(file.number, count) : ckeychain_try_lock(file.number, count)
-            guard failure == 0 else { throw .system("lock", path, errno: failure) }
-            defer { _ = ckeychain_unlock(file.number, count) }
-            try body(file, &memory)
+            let lock = mustWait ? HeaderLock.exclusive : .exclusiveIfFree
+            try lock.during(file.number, path) { () throws(DataProtectionError) in try body(file, &memory) }
         }
         if mustWait { return try turn.withLock { memory throws(DataProtectionError) in try locked(&memory) } }
         let isDone: Void? = try turn.withLockIfAvailable { memory throws(DataProtectionError) in try locked(&memory) }
@@ -283,12 +276,13 @@ package final class SealedFile: Sendable {
             return try disk.force(file.number, path, environment.files)
         }
         try withTurn { (file, memory) throws(DataProtectionError) in
-            let isWritten = try known(in: file).map { !$0.version.header.isDurable } ?? false
+            let known = try known(in: file)
+            let isWritten = known.map { !$0.version.header.isDurable } ?? false
             let pair = try isWritten ? nil : headers(file).pair
             guard let pair, pair.newest.claimed.isDurable, !memory.disk.hasLost else {
-                return try hold(try current(isLocked: true), file, &memory) { (held) throws(DataProtectionError) in
-                    try held.settle()
-                }
+                let found = if let known { known } else { try lookLocked(at: file) }
+                try requireUse(of: found)
+                return try hold(found, file, &memory) { (held) throws(DataProtectionError) in try held.settle() }
             }
             // The key is not needed, and may be locked away. A file that was written whole is marked as durable in any
             // case, and may have been written without waiting for the disk. A copy has the mark of its original.

@@ -70,7 +70,7 @@ struct SealedFileChange: ~Copyable {
             let chunk = shorter.chunkCount - 1
             let kept = shorter.content(ofChunk: chunk)
             // No more than that may stay stored: a file that grows again has zeros there.
-            if let entry = try changed.former.entry(ofChunk: chunk), UInt64(entry.length) > kept {
+            if let entry = try changed.entry(ofChunk: chunk), UInt64(entry.length) > kept {
                 last = (chunk, try sealCut(chunk, to: Int(kept)))
             }
         }
@@ -130,22 +130,32 @@ struct SealedFileChange: ~Copyable {
         var plan: [ChunkTask] = []
         plan.reserveCapacity(parts.count)
         for part in parts { plan.append(try place(part, plan.count, in: staging)) }
-        let (cipher, path, files, file, tasks) = (key.cipher, path, files, file, Shared(plan))
-        let (made, inOrder) = (Results<FileEntry>(chunks.count), InOrder())
-        let groups = (chunks.count + Self.chunksAtOnce - 1) / Self.chunksAtOnce
-        @Sendable func numbers(_ group: Int) -> Range<Int> {
-            (group * Self.chunksAtOnce)..<min((group + 1) * Self.chunksAtOnce, tasks.value.count)
-        }
-        try Parallel.forEach(groups, state: {}) { (group, _) throws(DataProtectionError) in
-            for number in numbers(group) { made.set(number, try tasks.value[number].seal(cipher, path)) }
-            if groups == 1 { return }
-            // No header refers to these chunks yet, so one group is written while the next is encrypted.
-            try inOrder.add(group) { (group) throws(DataProtectionError) in
-                try files.write(numbers(group).map { tasks.value[$0].piece }, to: file, path)
-            }
+        let entries: [FileEntry]
+        if plan.count <= Self.chunksAtOnce {
+            entries = try plan.map { (task) throws(DataProtectionError) in try task.seal(key.cipher, path) }
+            for task in plan { pieces.append(task.piece) }
+        } else {
+            entries = try sealAndWrite(plan)
         }
         staging.isSecret = false
-        if groups == 1 { pieces += plan.map(\.piece) }
+        return entries
+    }
+
+    /// Encrypts many chunks. No header refers to them yet, so one group is written while the next is encrypted.
+    private func sealAndWrite(_ plan: [ChunkTask]) throws(DataProtectionError) -> [FileEntry] {
+        let (cipher, path, files, file) = (key.cipher, path, files, file)
+        nonisolated(unsafe) let plan = plan  // it is only read
+        let (made, inOrder) = (Results<FileEntry>(plan.count), InOrder())
+        @Sendable func numbers(_ group: Int) -> Range<Int> {
+            (group * Self.chunksAtOnce)..<min((group + 1) * Self.chunksAtOnce, plan.count)
+        }
+        let groups = (plan.count + Self.chunksAtOnce - 1) / Self.chunksAtOnce
+        try Parallel.forEach(groups, state: {}) { (group, _) throws(DataProtectionError) in
+            for number in numbers(group) { made.set(number, try plan[number].seal(cipher, path)) }
+            try inOrder.add(group) { (group) throws(DataProtectionError) in
+                try files.write(numbers(group).map { plan[$0].piece }, to: file, path)
+            }
+        }
         return made.all
     }
 
@@ -171,8 +181,7 @@ struct SealedFileChange: ~Copyable {
         let wanted = (offset..<(offset + UInt64(bytes.count))).clamped(to: start..<(start + tree.chunkSize))
         return ChunkPart(
             chunk: chunk, start: Int(wanted.lowerBound - start),
-            new: UnsafeRawBufferPointer(
-                rebasing: bytes[Int(wanted.lowerBound - offset)..<Int(wanted.upperBound - offset)]),
+            new: bytes.extracting(Int(wanted.lowerBound - offset)..<Int(wanted.upperBound - offset)),
             stored: try Int(changed.entry(ofChunk: chunk)?.length ?? 0))
     }
 
@@ -201,13 +210,13 @@ struct SealedFileChange: ~Copyable {
         let (chunk, count) = (part.chunk, part.count)
         let pages = count.pageCount * FileFormat.pageSize
         let range = (number * chunkSize)..<(number * chunkSize + pages)
-        let room = UnsafeMutableRawBufferPointer(rebasing: staging.bytes[range])
-        let content = UnsafeMutableRawBufferPointer(rebasing: room[..<count])
+        let room = staging.bytes.extracting(range)
+        let content = room.extracting(..<count)
         let isAllNew = part.start == 0 && part.new.count == count
         if !isAllNew {
-            try readOld(chunk, into: UnsafeMutableRawBufferPointer(rebasing: content[..<part.stored]))
+            try readOld(chunk, into: content.extracting(..<part.stored))
             content.zero(part.stored..<count)
-            UnsafeMutableRawBufferPointer(rebasing: content[part.start...]).copyMemory(from: part.new)
+            content.extracting(part.start...).copyMemory(from: part.new)
         }
         room.zero(count..<pages)
         let entry = try newEntry(count)
@@ -329,13 +338,12 @@ struct SealedFileChange: ~Copyable {
         if count == 0 { return nil }
         var entry = try newEntry(count)
         let (buffer, range) = roomForNode()
-        let room = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[range])
+        let room = buffer.bytes.extracting(range)
         room.zero(count..<room.count)
         let result = node.withStoredBytes { bytes in
             Result { () throws(KeychainError) in
                 try key.cipher.seal(
-                    bytes, level: place.level, index: place.index, entry: &entry,
-                    into: UnsafeMutableRawBufferPointer(rebasing: room[..<count]))
+                    bytes, level: place.level, index: place.index, entry: &entry, into: room.extracting(..<count))
             }
         }
         try withKeychainErrors(path) { () throws(KeychainError) in try result.get() }

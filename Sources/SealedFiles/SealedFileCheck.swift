@@ -124,7 +124,7 @@ package final class SealedFileCheck {
         var rest = UInt64(content.count)
         while rest > 0 {
             let part = min(rest, UInt64(buffer.bytes.count))
-            try sink(UnsafeRawBufferPointer(rebasing: buffer.bytes[..<Int(part)]))
+            try sink(UnsafeRawBufferPointer(buffer.bytes.extracting(..<Int(part))))
             rest -= part
             try pause(content.upperBound - rest)
         }
@@ -188,7 +188,7 @@ extension SealedFileReader {
         guard let sink else { return }
         let content = header.tree.content(below: place)
         buffer.bytes.zero((opens ? Int(entry!.length) : 0)..<content.count)
-        try sink(UnsafeRawBufferPointer(rebasing: buffer.bytes[..<content.count]))
+        try sink(UnsafeRawBufferPointer(buffer.bytes.extracting(..<content.count)))
     }
 
     /// Opens a node.
@@ -198,7 +198,7 @@ extension SealedFileReader {
         _ entry: FileEntry, _ place: NodePlace, in buffer: ContentBuffer, _ found: inout CheckedPart
     ) throws(DataProtectionError) -> FileNode? {
         guard try checkPart(entry, place, in: buffer, &found) else { return nil }
-        let (node, malformed) = FileNode.decode(UnsafeRawBufferPointer(rebasing: buffer.bytes[..<Int(entry.length)]))
+        let (node, malformed) = FileNode.decode(UnsafeRawBufferPointer(buffer.bytes.extracting(..<Int(entry.length))))
         let content = header.tree.content(below: place)
         let children = header.tree.children(of: place)
         let last = max(node.storedCount, (malformed.last ?? -1) + 1)

@@ -50,16 +50,14 @@ package final class SealedFileReader: Sendable {
         let groupSize = UInt64(groupSize)
         let first = range.lowerBound / groupSize
         let count = Int((range.upperBound - 1) / groupSize - first) + 1
-        let target = Target(bytes: target)
+        nonisolated(unsafe) let target = target  // each thread writes a part of its own
         try Parallel.forEach(count, state: { SpareChunk(self.chunkSize) }) {
             (number, spare) throws(DataProtectionError) in
             let index = first + UInt64(number)
             if count > 1 { self.prefetch(behind: number, of: count, from: index) }
             let part = range.clamped(to: (index * groupSize)..<((index + 1) * groupSize))
             let start = Int(part.lowerBound - range.lowerBound)
-            try self.readGroup(
-                index, part, into: UnsafeMutableRawBufferPointer(rebasing: target.bytes[start..<(start + part.count)]),
-                spare)
+            try self.readGroup(index, part, into: target.extracting(start..<(start + part.count)), spare)
         }
     }
 
@@ -82,10 +80,6 @@ package final class SealedFileReader: Sendable {
             POSIX_FADV_WILLNEED)
     }
 
-    private struct Target: @unchecked Sendable {  // each thread writes a part of its own
-        let bytes: UnsafeMutableRawBufferPointer
-    }
-
     /// A buffer for a chunk of which only a part is wanted.
     private final class SpareChunk {
         private let count: Int
@@ -106,9 +100,7 @@ package final class SealedFileReader: Sendable {
             if run > 0 {
                 let end = min(start + run * size, range.upperBound)
                 let offset = Int(start - range.lowerBound)
-                try readWhole(
-                    chunk, run, entries,
-                    into: UnsafeMutableRawBufferPointer(rebasing: target[offset..<(offset + Int(end - start))]))
+                try readWhole(chunk, run, entries, into: target.extracting(offset..<(offset + Int(end - start))))
                 chunk += run
             } else {
                 try readPart(of: chunk, range, entries, into: target, spare)
@@ -168,7 +160,7 @@ package final class SealedFileReader: Sendable {
                 var number = index
                 while number < end, let entry = entry(of: number, entries), cipher.serves(entry.writeCount) {
                     let start = Int(number - first) * chunkSize
-                    let bytes = UnsafeMutableRawBufferPointer(rebasing: target[start..<(start + Int(entry.length))])
+                    let bytes = target.extracting(start..<(start + Int(entry.length)))
                     guard
                         cipher.open(UnsafeRawBufferPointer(bytes), level: 0, index: number, entry: entry, into: bytes)
                     else { return nil }
@@ -189,11 +181,11 @@ package final class SealedFileReader: Sendable {
         let start = chunk * tree.chunkSize
         let wanted = range.clamped(to: start..<(start + tree.content(ofChunk: chunk)))
         let offset = Int(wanted.lowerBound - range.lowerBound)
-        let part = UnsafeMutableRawBufferPointer(rebasing: target[offset..<(offset + wanted.count)])
+        let part = target.extracting(offset..<(offset + wanted.count))
         var stored = UnsafeRawBufferPointer(start: nil, count: 0)
         if let entry = entry(of: chunk, entries) {
             try require(entry, NodePlace(level: 0, index: chunk), in: spare.buffer)
-            stored = UnsafeRawBufferPointer(rebasing: spare.buffer.bytes[..<Int(entry.length)])
+            stored = UnsafeRawBufferPointer(spare.buffer.bytes.extracting(..<Int(entry.length)))
         }
         // The part of a chunk that is not stored is zeros.
         let from = min(Int(wanted.lowerBound - start), stored.count)
@@ -224,19 +216,11 @@ package final class SealedFileReader: Sendable {
         return try node(place.parent)?[place.indexInParent]
     }
 
-    /// The entry of a chunk.
-    ///
-    /// - Returns: `nil` for a hole, and for a chunk beyond the length.
-    func entry(ofChunk index: UInt64) throws(DataProtectionError) -> FileEntry? {
-        guard index < tree.chunkCount else { return nil }
-        return try entry(ofNode: NodePlace(level: 0, index: index))
-    }
-
     private func load(_ entry: FileEntry, _ place: NodePlace) throws(DataProtectionError) -> FileNode {
         let buffer = ContentBuffer.spare(count: FileFormat.nodeByteCount)
         buffer.isSecret = false
         try require(entry, place, in: buffer)
-        let bytes = UnsafeRawBufferPointer(rebasing: buffer.bytes[..<Int(entry.length)])
+        let bytes = UnsafeRawBufferPointer(buffer.bytes.extracting(..<Int(entry.length)))
         return try withFormatErrors(path) { () throws(FileFormatError) in try FileNode(decoding: bytes) }
     }
 
@@ -250,7 +234,7 @@ package final class SealedFileReader: Sendable {
         _ entry: FileEntry, _ place: NodePlace, into target: UnsafeMutableRawBufferPointer
     ) throws(DataProtectionError) -> PartFlaw? {
         do throws(FileFormatError) { try checkForm(entry, place) } catch { return .entry(error) }
-        let bytes = UnsafeMutableRawBufferPointer(rebasing: target[..<Int(entry.length)])
+        let bytes = target.extracting(..<Int(entry.length))
         do throws(DataProtectionError) {
             guard try bytes.fill(from: file, at: entry.offset, path) == bytes.count else { return .missing }
         } catch {
@@ -271,7 +255,7 @@ package final class SealedFileReader: Sendable {
 
     /// Whether the stored bytes of a part are all zeros.
     func isZero(_ entry: FileEntry, in buffer: ContentBuffer) throws(DataProtectionError) -> Bool {
-        let bytes = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<Int(entry.length)])
+        let bytes = buffer.bytes.extracting(..<Int(entry.length))
         return try bytes.fill(from: file, at: entry.offset, path) == bytes.count && bytes.allSatisfy { $0 == 0 }
     }
 

@@ -62,8 +62,7 @@ package final class SealedFileWriter: @unchecked Sendable {  // its threads shar
         while !rest.isEmpty {
             let taken = try withPending { buffer, count in
                 let part = rest.prefix(buffer.count - count)
-                UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).copyMemory(
-                    from: UnsafeRawBufferPointer(rebasing: part))
+                buffer.extracting(count...).copyMemory(from: UnsafeRawBufferPointer(rebasing: part))
                 return part.count
             }
             rest = rest.dropFirst(taken)
@@ -78,7 +77,7 @@ package final class SealedFileWriter: @unchecked Sendable {  // its threads shar
         filling fill: (UnsafeMutableRawBufferPointer) throws(DataProtectionError) -> Int
     ) throws(DataProtectionError) -> Int {
         try withPending { buffer, count throws(DataProtectionError) in
-            try fill(UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
+            try fill(buffer.extracting(count...))
         }
     }
 
@@ -109,20 +108,13 @@ package final class SealedFileWriter: @unchecked Sendable {  // its threads shar
     ///
     /// - Parameter bytes: The content behind everything that was added before. A file that is written at once comes
     ///   here whole.
-    package func finish(_ bytes: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0))
-        throws(DataProtectionError)
-    {
-        if let (buffer, count) = pending {
-            if bytes.isEmpty {
-                pending = nil
-                try sealLast(UnsafeRawBufferPointer(rebasing: buffer.bytes[..<count]))
-            } else {
-                try append(bytes)
-                try finish()
-                return
-            }
-        } else {
-            try sealLast(bytes)
+    package func finish(
+        _ bytes: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
+    ) throws(DataProtectionError) {
+        guard pending != nil else { return try sealLast(bytes) }
+        try append(bytes)
+        if let (buffer, count) = pending.take() {
+            try sealLast(UnsafeRawBufferPointer(buffer.bytes.extracting(..<count)))
         }
     }
 
@@ -143,8 +135,7 @@ package final class SealedFileWriter: @unchecked Sendable {  // its threads shar
         try image.withMutableBytes { (image) throws(DataProtectionError) in
             try withKeychainErrors(path) { () throws(KeychainError) in
                 try cipher.seal(
-                    bytes, level: 0, index: 0, entry: &entry,
-                    into: UnsafeMutableRawBufferPointer(rebasing: image[FileFormat.headerByteCount...]))
+                    bytes, level: 0, index: 0, entry: &entry, into: image.extracting(FileFormat.headerByteCount...))
             }
         }
         storedSize = UInt64(image.count)
@@ -172,15 +163,15 @@ package final class SealedFileWriter: @unchecked Sendable {  // its threads shar
     private func seal(_ bytes: UnsafeRawBufferPointer) throws(DataProtectionError) {
         var groups: [Group] = []
         for start in stride(from: 0, to: bytes.count, by: groupSize) {
-            let content = bytes[start..<min(start + groupSize, bytes.count)]
-            groups.append(try nextGroup(UnsafeRawBufferPointer(rebasing: content)))
+            groups.append(try nextGroup(bytes.extracting(start..<min(start + groupSize, bytes.count))))
         }
         if groups.isEmpty { return }
-        let (groupSize, plan) = (groupSize, Shared(groups))
+        let groupSize = groupSize
+        nonisolated(unsafe) let plan = groups  // it is only read
         let made = try Parallel.map(
             groups.count, state: { ContentBuffer(count: groupSize + FileFormat.nodeByteCount) }
         ) { (number, buffer) throws(DataProtectionError) in
-            try self.seal(plan.value[number], in: buffer.bytes)
+            try self.seal(plan[number], in: buffer.bytes)
         }
         for entry in made { try add(entry, level: 1) }
     }
@@ -216,7 +207,7 @@ package final class SealedFileWriter: @unchecked Sendable {  // its threads shar
         let end = nodeOffset + group.nodeByteCount
         // The bytes between the last chunk and the node are zeros.
         buffer.zero(content.count..<nodeOffset)
-        let node = UnsafeMutableRawBufferPointer(rebasing: buffer[nodeOffset..<end])
+        let node = buffer.extracting(nodeOffset..<end)
         var nodeEntry = FileEntry(
             page: group.page + UInt64(group.pageCount), writeCount: group.writeCount + UInt64(chunkCount),
             length: UInt32(node.count), nonce: group.nonces[chunkCount])
@@ -229,19 +220,17 @@ package final class SealedFileWriter: @unchecked Sendable {  // its threads shar
                         writeCount: group.writeCount + UInt64(number),
                         length: UInt32(range.count), nonce: group.nonces[number])
                     try cipher.seal(
-                        UnsafeRawBufferPointer(rebasing: content[range]), level: 0,
+                        content.extracting(range), level: 0,
                         index: group.index * UInt64(FileFormat.fanOut) + UInt64(number), entry: &entry,
-                        into: UnsafeMutableRawBufferPointer(rebasing: buffer[range]))
-                    entry.encode(number, into: node)
+                        into: buffer.extracting(range))
+                    entry.encode(into: node.extracting(FileNode.place(number)))
                 }
                 try cipher.seal(
                     UnsafeRawBufferPointer(node), level: 1, index: group.index, entry: &nodeEntry, into: node)
             }
         }
         if case .failure(let error) = result { throw DataProtectionError(error, path) }
-        try write(
-            UnsafeRawBufferPointer(rebasing: buffer[..<end]),
-            at: group.page * UInt64(FileFormat.pageSize))
+        try write(UnsafeRawBufferPointer(buffer.extracting(..<end)), at: group.page * UInt64(FileFormat.pageSize))
         return nodeEntry
     }
 
@@ -268,7 +257,9 @@ package final class SealedFileWriter: @unchecked Sendable {  // its threads shar
         var bytes = Data(count: children.count * FileEntry.byteCount)
         var entry = FileEntry(page: nextPage, writeCount: writeCount, length: UInt32(bytes.count), nonce: nonce)
         try bytes.withMutableBytes { (bytes) throws(DataProtectionError) in
-            for (number, child) in children.enumerated() { child.encode(number, into: bytes) }
+            for (number, child) in children.enumerated() {
+                child.encode(into: bytes.extracting(FileNode.place(number)))
+            }
             try withKeychainErrors(path) { () throws(KeychainError) in
                 try cipher.seal(
                     UnsafeRawBufferPointer(bytes), level: UInt8(level + 1), index: index, entry: &entry, into: bytes)
@@ -311,13 +302,5 @@ package final class SealedFileWriter: @unchecked Sendable {  // its threads shar
 
     private func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(DataProtectionError) {
         try files.writeAll(bytes, to: file, at: offset, path)
-    }
-}
-
-extension FileEntry {
-    /// Writes the entry into a node, at the place of a child.
-    fileprivate func encode(_ number: Int, into node: UnsafeMutableRawBufferPointer) {
-        let start = number * Self.byteCount
-        encode(into: UnsafeMutableRawBufferPointer(rebasing: node[start..<(start + Self.byteCount)]))
     }
 }

@@ -115,7 +115,7 @@ import Testing
         try withHandle { first, url, start, files throws in
             let handles = [first, try files.open(url, for: .writing)]
             // A damaged header gives way to the state that was made durable last, or to the one before.
-            var (expected, durable, number) = (start, [start], 0)
+            var (expected, durable, number) = (start, [content(Self.length), start], 0)
             func sync(_ handle: ProtectedFileHandle) throws {
                 try handle.sync()
                 if durable.last != expected { durable = durable.suffix(1) + [expected] }

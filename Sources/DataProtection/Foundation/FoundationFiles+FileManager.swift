@@ -9,9 +9,6 @@ extension FoundationFiles {
 
     /// The function behind `FileManager.contents(atPath:)`.
     ///
-    /// - Parameters:
-    ///   - manager: The file manager that was called.
-    ///   - path: The file. A link is followed.
     /// - Returns: `nil` for every failure. A locked file cannot be told from a missing one here, so a program that must
     ///   know calls `Data(contentsOf:)`.
     public static func contents(_ manager: FileManager, atPath path: String) -> Data? {
@@ -23,14 +20,9 @@ extension FoundationFiles {
 
     /// The function behind `FileManager.createFile(atPath:contents:attributes:)`.
     ///
-    /// The new file has its class before it has content, so the content is never on the disk in clear.
+    /// The new file has its class before it has content, so the content is never on the disk in clear. An attribute that
+    /// cannot be set is ignored for a protected file.
     ///
-    /// - Parameters:
-    ///   - manager: The file manager that was called.
-    ///   - path: The file.
-    ///   - contents: The content. `nil` means an empty file.
-    ///   - attributes: Attributes of Foundation's. `.protectionKey` names a class. An attribute that cannot be set is
-    ///     ignored for a protected file.
     /// - Returns: false for every failure, including a class that is not known and a keychain that is locked.
     public static func createFile(
         _ manager: FileManager, atPath path: String, contents: Data?, attributes: [FileAttributeKey: Any]?
@@ -56,10 +48,6 @@ extension FoundationFiles {
     /// `.protectionKey` encrypts a plain file, gives a protected file another class, and says which class new files in
     /// a directory get. The class is set first, so nothing is changed if it cannot be set.
     ///
-    /// - Parameters:
-    ///   - manager: The file manager that was called.
-    ///   - attributes: Attributes of Foundation's, with or without `.protectionKey`.
-    ///   - path: The file or directory.
     /// - Throws: `fileWriteUnknown` (512) for a class that is not known; `fileWriteNoPermission` (513) if the key is
     ///   locked away; otherwise Foundation's errors.
     public static func setAttributes(
@@ -78,9 +66,6 @@ extension FoundationFiles {
     /// length of its content. Both are the claims of the header, which opening the file verifies, so they are there
     /// while the keychain is locked. A symbolic link is described itself.
     ///
-    /// - Parameters:
-    ///   - manager: The file manager that was called.
-    ///   - path: The file or directory.
     /// - Throws: Foundation's errors.
     public static func attributesOfItem(
         _ manager: FileManager, atPath path: String
@@ -112,11 +97,6 @@ extension FoundationFiles {
     /// An existing directory without a class gets the one that is named. If the class cannot be set, the new
     /// directories are removed again.
     ///
-    /// - Parameters:
-    ///   - manager: The file manager that was called.
-    ///   - url: The directory.
-    ///   - withIntermediateDirectories: Whether missing directories above it are made too.
-    ///   - attributes: Attributes of Foundation's, with or without `.protectionKey`.
     /// - Throws: `fileWriteUnknown` (512) for a class that is not known; otherwise Foundation's errors.
     public static func createDirectory(
         _ manager: FileManager, at url: URL, withIntermediateDirectories: Bool, attributes: [FileAttributeKey: Any]?
@@ -131,11 +111,6 @@ extension FoundationFiles {
     ///
     /// It does what the function with a URL does.
     ///
-    /// - Parameters:
-    ///   - manager: The file manager that was called.
-    ///   - path: The directory.
-    ///   - withIntermediateDirectories: Whether missing directories above it are made too.
-    ///   - attributes: Attributes of Foundation's, with or without `.protectionKey`.
     /// - Throws: `fileWriteUnknown` (512) for a class that is not known; otherwise Foundation's errors.
     public static func createDirectory(
         _ manager: FileManager, atPath path: String, withIntermediateDirectories: Bool,

@@ -9,10 +9,6 @@ extension FoundationFiles {
     ///
     /// `URLResourceKey.fileProtectionKey` encrypts a plain file, and gives a protected file another class.
     ///
-    /// - Parameters:
-    ///   - value: The value; for that key a ``URLFileProtection``, or its raw value.
-    ///   - key: The key. All other keys are Foundation's.
-    ///   - url: The file or directory.
     /// - Throws: `fileWriteUnknown` (512) for a class that is not known; `fileWriteNoPermission` (513) if the key is
     ///   locked away.
     public static func setResourceValue(_ value: Any?, forKey key: URLResourceKey, of url: NSURL) throws {
@@ -24,9 +20,6 @@ extension FoundationFiles {
     ///
     /// The class is set first, so nothing is changed if it cannot be set.
     ///
-    /// - Parameters:
-    ///   - values: The values by their keys.
-    ///   - url: The file or directory.
     /// - Throws: `fileWriteUnknown` (512) for a class that is not known; otherwise Foundation's errors.
     public static func setResourceValues(_ values: [URLResourceKey: Any], of url: NSURL) throws {
         var others = values
@@ -36,12 +29,9 @@ extension FoundationFiles {
 
     /// The function behind `NSURL.getResourceValue(_:forKey:)`.
     ///
-    /// The class is that of the header, so it is there while the file is locked.
+    /// The class is that of the header, so it is there while the file is locked. It is a string, and `nil` for a plain
+    /// file.
     ///
-    /// - Parameters:
-    ///   - value: Set to the class as a string, or to `nil` for a plain file.
-    ///   - key: The key. All keys but `.fileProtectionKey` are Foundation's.
-    ///   - url: The file or directory.
     /// - Throws: `fileReadCorruptFile` (259) if the header cannot be read; otherwise Foundation's errors.
     public static func getResourceValue(
         _ value: inout AnyObject?, forKey key: URLResourceKey, of url: NSURL
@@ -50,11 +40,8 @@ extension FoundationFiles {
         value = try protection(of: url as URL)
     }
 
-    /// The function behind `NSURL.resourceValues(forKeys:)`.
+    /// The function behind `NSURL.resourceValues(forKeys:)`. The class is absent from the result for a plain file.
     ///
-    /// - Parameters:
-    ///   - keys: The keys. `.fileProtectionKey` gives the class, and is absent from the result for a plain file.
-    ///   - url: The file or directory.
     /// - Throws: `fileReadCorruptFile` (259) if the header cannot be read; otherwise Foundation's errors.
     public static func resourceValues(forKeys keys: [URLResourceKey], of url: NSURL) throws -> [URLResourceKey: Any] {
         var values = try url.resourceValues(forKeys: keys.filter { $0 != .fileProtectionKey })
@@ -68,9 +55,6 @@ extension FoundationFiles {
     ///
     /// `URLResourceValues.fileProtection` has the class, which is not in `allValues`.
     ///
-    /// - Parameters:
-    ///   - keys: The keys, with or without `.fileProtectionKey`.
-    ///   - url: The file or directory.
     /// - Throws: `fileReadCorruptFile` (259) if the header cannot be read; otherwise Foundation's errors.
     public static func resourceValues(forKeys keys: Set<URLResourceKey>, of url: URL) throws -> URLResourceValues {
         guard keys.contains(.fileProtectionKey) else { return try url.resourceValues(forKeys: keys) }

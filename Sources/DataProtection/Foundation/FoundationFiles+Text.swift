@@ -7,13 +7,9 @@ extension FoundationFiles {
 
     /// The function behind `StringProtocol.write(to:atomically:encoding:)`.
     ///
-    /// It names no class, so a protected file keeps its class, and a new file gets the class of its directory.
+    /// It names no class, so a protected file keeps its class, and a new file gets the class of its directory. A
+    /// protected file is written whole or not at all in any case.
     ///
-    /// - Parameters:
-    ///   - text: The text.
-    ///   - url: The file. A link is followed.
-    ///   - atomically: An option of Foundation's. A protected file is written whole or not at all in any case.
-    ///   - encoding: The encoding of the file.
     /// - Throws: `fileWriteInapplicableStringEncoding` (517) if the encoding lacks a character; `fileWriteNoPermission`
     ///   (513) if the key is locked away; otherwise Foundation's errors.
     public static func write(
@@ -26,11 +22,6 @@ extension FoundationFiles {
 
     /// The function behind `StringProtocol.write(toFile:atomically:encoding:)`.
     ///
-    /// - Parameters:
-    ///   - text: The text.
-    ///   - path: The file. A link is followed, and a leading `~` is a part of the name.
-    ///   - atomically: An option of Foundation's. A protected file is written whole or not at all in any case.
-    ///   - encoding: The encoding of the file.
     /// - Throws: The errors of ``write(_:to:atomically:encoding:)``.
     public static func write(
         _ text: some StringProtocol, toFile path: some StringProtocol, atomically: Bool, encoding: String.Encoding
@@ -42,9 +33,6 @@ extension FoundationFiles {
 
     /// The function behind `String.init(contentsOf:encoding:)`.
     ///
-    /// - Parameters:
-    ///   - url: The file. A link is followed.
-    ///   - encoding: The encoding of the file.
     /// - Throws: `fileReadInapplicableStringEncoding` (261) for bytes that are no such text; `fileReadNoPermission`
     ///   (257) while the file is locked; otherwise Foundation's errors.
     public static func string(contentsOf url: URL, encoding: String.Encoding) throws -> String {
@@ -53,9 +41,6 @@ extension FoundationFiles {
 
     /// The function behind `String.init(contentsOfFile:encoding:)`.
     ///
-    /// - Parameters:
-    ///   - path: The file. A link is followed, and a leading `~` is a part of the name.
-    ///   - encoding: The encoding of the file.
     /// - Throws: The errors of ``string(contentsOf:encoding:)``.
     public static func string(contentsOfFile path: String, encoding: String.Encoding) throws -> String {
         try string(in: NamedFile(path: path), encoding) { try String(contentsOfFile: path, encoding: encoding) }
@@ -65,9 +50,6 @@ extension FoundationFiles {
     ///
     /// A protected file is read as UTF-32 or UTF-16 if it begins with such a byte order mark, and as UTF-8 otherwise.
     ///
-    /// - Parameters:
-    ///   - url: The file. A link is followed.
-    ///   - usedEncoding: Set to the encoding that was found.
     /// - Throws: The errors of ``string(contentsOf:encoding:)``.
     public static func string(contentsOf url: URL, usedEncoding: inout String.Encoding) throws -> String {
         guard let content = try protectedContent(of: NamedFile(url)) else {
@@ -79,9 +61,6 @@ extension FoundationFiles {
 
     /// The function behind `String.init(contentsOfFile:usedEncoding:)`, and behind `String.init(contentsOfFile:)`.
     ///
-    /// - Parameters:
-    ///   - path: The file. A link is followed, and a leading `~` is a part of the name.
-    ///   - usedEncoding: Set to the encoding that was found, as for a URL.
     /// - Throws: The errors of ``string(contentsOf:encoding:)``.
     public static func string(contentsOfFile path: String, usedEncoding: inout String.Encoding) throws -> String {
         guard let content = try protectedContent(of: NamedFile(path: path)) else {

@@ -19,6 +19,8 @@ internal import KeychainCrypto
 /// - **Reading** gives the content of protected files. All other files are read by Foundation, with its errors.
 /// - **Errors** are `CocoaError`s. A locked file is `fileReadNoPermission` (257) or `fileWriteNoPermission` (513), with
 ///   an underlying `POSIXError` `EPERM`. A damaged file is `fileReadCorruptFile` (259).
+/// - **Parameters** are those of Foundation's functions. A link is followed, and a leading `~` in a path is a part of
+///   the name.
 /// - **The keychain** is the process's own: `KeychainConfiguration.processDefault`.
 ///
 /// Functions of Foundation that are not here write plain files, and read ciphertext from a protected file.
@@ -30,10 +32,6 @@ public enum FoundationFiles {
     ///
     /// A protected file is written whole or not at all, with `.atomic` or without.
     ///
-    /// - Parameters:
-    ///   - data: The content.
-    ///   - url: The file. A link is followed.
-    ///   - options: Options of Foundation's. One of them may name a class.
     /// - Throws: `fileWriteUnknown` (512) for a class that is not known; `fileWriteNoPermission` (513) if no file of
     ///   the class can be made while locked; `fileWriteFileExists` (516) with `.withoutOverwriting`; otherwise
     ///   Foundation's errors.
@@ -43,10 +41,6 @@ public enum FoundationFiles {
 
     /// The function behind `NSData.write(to:options:)`. It does what `Data.write(to:options:)` does.
     ///
-    /// - Parameters:
-    ///   - data: The content.
-    ///   - url: The file. A link is followed.
-    ///   - options: Options of Foundation's. One of them may name a class.
     /// - Throws: The errors of `write(_:to:options:)` with a `Data`.
     public static func write(_ data: NSData, to url: URL, options: Data.WritingOptions) throws {
         try write(data as Data, to: NamedFile(url), url.absoluteString, options) {
@@ -56,10 +50,6 @@ public enum FoundationFiles {
 
     /// The function behind `NSData.write(toFile:options:)`.
     ///
-    /// - Parameters:
-    ///   - data: The content.
-    ///   - path: The file. A link is followed, and a leading `~` is a part of the name.
-    ///   - options: Options of Foundation's. One of them may name a class.
     /// - Throws: The errors of `write(_:to:options:)` with a `Data`.
     public static func write(_ data: NSData, toFile path: String, options: Data.WritingOptions) throws {
         try write(data as Data, to: NamedFile(path: path), path, options) {
@@ -71,9 +61,6 @@ public enum FoundationFiles {
     ///
     /// The content of a protected file is in memory, even where the options ask for a mapping.
     ///
-    /// - Parameters:
-    ///   - url: The file. A link is followed.
-    ///   - options: Options of Foundation's, which have no effect on a protected file.
     /// - Throws: `fileReadNoPermission` (257) while the file is locked; `fileReadCorruptFile` (259) if it is damaged;
     ///   `fileReadUnknown` (256) if it belongs to another keychain; otherwise Foundation's errors.
     public static func data(contentsOf url: URL, options: Data.ReadingOptions) throws -> Data {
@@ -82,9 +69,6 @@ public enum FoundationFiles {
 
     /// The function behind `NSData.init(contentsOfFile:options:)`.
     ///
-    /// - Parameters:
-    ///   - path: The file. A link is followed, and a leading `~` is a part of the name.
-    ///   - options: Options of Foundation's, which have no effect on a protected file.
     /// - Throws: The errors of ``data(contentsOf:options:)``.
     public static func data(contentsOfFile path: String, options: Data.ReadingOptions) throws -> Data {
         try read(NamedFile(path: path)) { try NSData(contentsOfFile: path, options: options) as Data }

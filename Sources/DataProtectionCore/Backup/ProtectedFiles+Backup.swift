@@ -64,7 +64,7 @@ extension ProtectedFiles {
             return nil
         }
         guard status.st_mode & S_IFMT == S_IFREG else { throw occupied(target, "and no file", file.path) }
-        guard status.st_ino != file.status.st_ino || status.st_dev != file.status.st_dev else {
+        guard FileNumber(status) != FileNumber(file.status) else {
             throw DataProtectionError(.unsupportedFile, file.path, "the copy would take the place of the file itself")
         }
         let present = try OpenFile(reading: target)

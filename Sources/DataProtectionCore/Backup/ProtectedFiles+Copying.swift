@@ -14,8 +14,7 @@ extension ProtectedFiles {
         shared.file.willBeRead()
         var offset: UInt64 = 0
         while offset < size {
-            let part = UnsafeMutableRawBufferPointer(
-                rebasing: buffer.bytes.prefix(Int(clamping: min(size - offset, UInt64(buffer.bytes.count)))))
+            let part = buffer.bytes.extracting(..<Int(min(size - offset, UInt64(buffer.bytes.count))))
             guard try part.fill(from: descriptor, at: offset, path) == part.count else {
                 throw DataProtectionError(.truncated, path, "the file was cut short while it was being copied")
             }

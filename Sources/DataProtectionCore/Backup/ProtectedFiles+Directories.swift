@@ -64,7 +64,7 @@ extension ProtectedFiles {
         try ExtendedAttributes.give(attributes, to: to, path)
         let isGiven = fchown(to, status.st_uid, status.st_gid) == 0
         guard fchmod(to, status.st_mode & (isGiven ? 0o7777 : 0o777)) == 0 else { throw .system("write", path) }
-        guard futimens(to, [status.st_atim, status.st_mtim]) == 0 else { throw .system("write the times of", path) }
+        try FilePath.setTimes(of: status, to, path)
     }
 
     /// Gives a directory that a restore has made the class that its copy gives, before any file is made in it.
@@ -81,9 +81,7 @@ extension ProtectedFiles {
         let ofUsers = attributes.filter { $0.name.hasPrefix("user.") && $0.name != Self.directoryAttribute }
         try ExtendedAttributes.give(ofUsers, to: directory, path)
         guard fchmod(directory, status.st_mode & 0o755) == 0 else { throw .system("write", path) }
-        guard futimens(directory, [status.st_atim, status.st_mtim]) == 0 else {
-            throw .system("write the times of", path)
-        }
+        try FilePath.setTimes(of: status, directory, path)
     }
 
     /// Whether a restored directory may give the class that its copy names.
@@ -91,10 +89,9 @@ extension ProtectedFiles {
     /// A class that is weaker than the one of new files without it is refused. So is a text that is no class, which
     /// would keep new files from being made.
     private static func mayGive(_ attribute: Data, _ inherited: FileProtection?) -> Bool {
-        guard let protection = FileProtection(rawValue: String(decoding: attribute, as: UTF8.self)) else {
-            return false
-        }
-        guard protection != .always else { return false }
+        guard let protection = FileProtection(rawValue: String(decoding: attribute, as: UTF8.self)),
+            protection != .always
+        else { return false }
         return inherited.map { protection.fileClass.isStronger(than: $0.fileClass) } ?? true
     }
 }

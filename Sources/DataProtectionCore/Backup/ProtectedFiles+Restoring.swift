@@ -56,9 +56,7 @@ extension ProtectedFiles {
             }
         }
         // The time of modification is that of the content, which has not changed.
-        guard futimens(file.descriptor, [file.status.st_atim, file.status.st_mtim]) == 0 else {
-            throw .system("write the times of", path)
-        }
+        try FilePath.setTimes(of: file.status, file.descriptor, path)
         return true
     }
 

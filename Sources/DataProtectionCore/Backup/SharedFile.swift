@@ -20,12 +20,15 @@ struct SharedFile: ~Copyable {
         while true {
             let file = try OpenFile(reading: path)
             guard try file.isProtected() else { throw DataProtectionError(.notProtected, path, "it is a plain file") }
-            let failure = ckeychain_share_lock(file.descriptor, Int64(FileFormat.headerByteCount))
-            guard [0, EAGAIN, EACCES].contains(failure) else { throw .system("lock", path, errno: failure) }
-            // A write between opening and locking would not be in the facts that were read at opening.
-            if failure == 0 && file.identity.isUnchanged() {
-                self.file = file
-                return
+            do throws(DataProtectionError) {
+                try HeaderLock.sharedIfFree.take(file.descriptor, path)
+                // A write between opening and locking would not be in the facts that were read at opening.
+                if file.identity.isUnchanged() {
+                    self.file = file
+                    return
+                }
+            } catch {
+                guard [EAGAIN, EACCES].contains(error.errno) else { throw error }
             }
             guard ContinuousClock.now < end else {
                 throw DataProtectionError(

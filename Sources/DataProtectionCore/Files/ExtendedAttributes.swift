@@ -10,12 +10,10 @@ enum ExtendedAttributes {
 
     /// The value of an attribute. `nil` means that there is none of that name, or that the file system has no
     /// attributes.
-    static func value(_ name: String, of path: String) throws(DataProtectionError) -> Data? {
-        try read(path) { ckeychain_get_attribute(path, -1, name, $0, $1, &$2) }
-    }
-
-    static func value(_ name: String, of file: Int32, _ path: String) throws(DataProtectionError) -> Data? {
-        try read(path) { ckeychain_get_attribute(nil, file, name, $0, $1, &$2) }
+    ///
+    /// - Parameter file: The open file. `nil` means the one that the path leads to.
+    static func value(_ name: String, of path: String, _ file: Int32? = nil) throws(DataProtectionError) -> Data? {
+        try read(path) { ckeychain_get_attribute(file == nil ? path : nil, file ?? -1, name, $0, $1, &$2) }
     }
 
     /// All attributes of a file that the caller may see.
@@ -29,7 +27,7 @@ enum ExtendedAttributes {
                 throw DataProtectionError(
                     .unsupportedFile, path, "it has an extended attribute whose name is not UTF-8")
             }
-            if let value = try value(name, of: file, path) { attributes.append((name, value)) }
+            if let value = try value(name, of: path, file) { attributes.append((name, value)) }
         }
         return attributes
     }
@@ -56,15 +54,8 @@ enum ExtendedAttributes {
     }
 
     /// Removes an attribute. It is no error if there is none.
-    static func remove(_ name: String, of path: String) throws(DataProtectionError) {
-        try requireRemoved(ckeychain_remove_attribute(path, -1, name), path)
-    }
-
-    static func remove(_ name: String, of file: Int32, _ path: String) throws(DataProtectionError) {
-        try requireRemoved(ckeychain_remove_attribute(nil, file, name), path)
-    }
-
-    private static func requireRemoved(_ failure: Int32, _ path: String) throws(DataProtectionError) {
+    static func remove(_ name: String, of path: String, _ file: Int32? = nil) throws(DataProtectionError) {
+        let failure = ckeychain_remove_attribute(file == nil ? path : nil, file ?? -1, name)
         guard [0, ENODATA, ENOTSUP].contains(failure) else { throw .system("mark", path, errno: failure) }
     }
 

@@ -28,6 +28,11 @@ extension FilePath {
         }
     }
 
+    /// Gives an open file or directory the times of another one.
+    static func setTimes(of status: stat, _ file: Int32, _ path: String) throws(DataProtectionError) {
+        guard futimens(file, [status.st_atim, status.st_mtim]) == 0 else { throw .system("write the times of", path) }
+    }
+
     /// Makes sure that the names in a directory are on the disk.
     static func sync(_ directory: String, files: any FileSystem) throws(DataProtectionError) {
         let descriptor = Glibc.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -78,15 +78,6 @@ struct OpenFile: ~Copyable {
     /// Tells the kernel that the file will be read from its beginning to its end.
     func willBeRead() { if size > 1 << 20 { posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL) } }
 
-    /// Waits until no other program writes to the file, and keeps others from writing (docs/file-format.md, "Several
-    /// programs").
-    ///
-    /// The lock ends when the descriptor is closed.
-    func lockHeader() throws(DataProtectionError) {
-        let failure = ckeychain_await_lock(descriptor, Int64(FileFormat.headerByteCount))
-        guard failure == 0 else { throw .system("lock", path, errno: failure) }
-    }
-
     /// The identity of the file, for finding out later whether it is still this file. It is valid for as long as this
     /// exists.
     var identity: FileIdentity { FileIdentity(descriptor: descriptor, path: path, status: status) }
@@ -99,10 +90,7 @@ struct FileIdentity {
     fileprivate let status: stat
 
     /// Whether the path still leads to this file.
-    private func isStillNamed() -> Bool {
-        var named = stat()
-        return stat(path, &named) == 0 && named.st_ino == status.st_ino && named.st_dev == status.st_dev
-    }
+    private func isStillNamed() -> Bool { FileNumber(path) == FileNumber(status) }
 
     /// Makes sure that the path still leads to this file.
     ///

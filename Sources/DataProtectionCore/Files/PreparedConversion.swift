@@ -21,14 +21,6 @@ final class PreparedConversion {
 
     var path: String { file.path }
     var device: dev_t { file.status.st_dev }
-    /// The descriptor of the new file, valid for as long as this exists. It is −1 if the new file has its place
-    /// already.
-    var descriptor: Int32 {
-        switch new {
-        case .some(let new): new.descriptor
-        case nil: -1
-        }
-    }
 
     /// Opens the directory of the file. The caller closes it. `nil` means that it may not be read.
     func openDirectory() throws(DataProtectionError) -> Int32? {

@@ -11,8 +11,6 @@ internal import Synchronization
 struct Replacement: ~Copyable {
     private static let prefix = ".keychain-new-"
 
-    private static func makeName() -> String { prefix + UUID().uuidString.lowercased() }
-
     /// Whether a name is that of a new file that is being written, or was: a prefix, and a UUID in small letters.
     static func isName(_ name: some StringProtocol) -> Bool {
         guard name.hasPrefix(prefix) else { return false }
@@ -98,7 +96,7 @@ struct Replacement: ~Copyable {
         in directory: HeldDirectory, _ path: String, _ mode: mode_t, _ files: any FileSystem
     ) throws(DataProtectionError) -> (Int32, String) {
         while true {
-            let temporary = makeName()
+            let temporary = prefix + UUID().uuidString.lowercased()
             let descriptor = files.open(temporary, in: directory, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode: mode)
             guard descriptor >= 0 else { throw .system("write", path) }
             // No other program has the file open. On a file system without locks, leftovers are not removed.
@@ -246,12 +244,9 @@ extension Replacement {
     /// - Parameter list: The list. `nil` means that the old file has none.
     func takeAccessList(_ list: Data?) throws(DataProtectionError) {
         let name = ExtendedAttributes.accessList
-        if let list {
-            guard ExtendedAttributes.set(name, list, of: descriptor) else {
-                throw .system("write the access list of", path)
-            }
-        } else {
-            try ExtendedAttributes.remove(name, of: descriptor, path)
+        guard let list else { return try ExtendedAttributes.remove(name, of: path, descriptor) }
+        guard ExtendedAttributes.set(name, list, of: descriptor) else {
+            throw .system("write the access list of", path)
         }
     }
 
@@ -261,7 +256,7 @@ extension Replacement {
     func takeEverything(
         of file: borrowing OpenFile, mustKeepOwner: Bool = true
     ) throws(DataProtectionError) {
-        try takeAccessList(try ExtendedAttributes.value(ExtendedAttributes.accessList, of: file.descriptor, file.path))
+        try takeAccessList(try ExtendedAttributes.value(ExtendedAttributes.accessList, of: file.path, file.descriptor))
         try takeAttributes(of: file)
         try takeModeAndOwner(of: file.status, mustKeepOwner: mustKeepOwner)
     }
@@ -294,7 +289,6 @@ extension Replacement {
 
     /// Gives the new file the times of the old one. It must come after the last write.
     func takeTimes(of file: borrowing OpenFile) throws(DataProtectionError) {
-        let times = [file.status.st_atim, file.status.st_mtim]
-        guard futimens(descriptor, times) == 0 else { throw .system("write the times of", path) }
+        try FilePath.setTimes(of: file.status, descriptor, path)
     }
 }

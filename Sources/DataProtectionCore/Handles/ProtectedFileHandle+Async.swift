@@ -5,74 +5,43 @@ public import SealedFiles
 /// Calls for tasks.
 ///
 /// Each of them waits on a thread that may block, never on one that runs tasks. A call is carried out even if its task
-/// is cancelled, so that the program always learns whether the file was changed.
+/// is cancelled, so that the program always learns whether the file was changed. Results and errors are those of the
+/// form that blocks. In an asynchronous function the compiler chooses the form for tasks.
 extension ProtectedFileHandle {
-    /// Reads bytes from a place without blocking the thread of the task.
-    ///
-    /// A cancelled task gets the bytes too. In an asynchronous function the compiler chooses this form of the call.
-    ///
-    /// - Parameters:
-    ///   - offset: The place in bytes from the beginning of the content.
-    ///   - count: The largest number of bytes. A negative number ends the program.
-    /// - Returns: The bytes: fewer where the content ends, and none behind the end.
-    /// - Throws: `.locked`, `.tampered`, `.truncated`, `.wrongKey` or `.keysUnavailable`; `.system` with `EBADF` after
-    ///   `close()`.
+    /// Reads bytes from a place without blocking the thread of the task. A cancelled task gets the bytes too.
     public func read(at offset: UInt64, count: Int) async throws(DataProtectionError) -> Data {
         try await BlockingCalls.shared.run { [self] () throws(DataProtectionError) in try read(at: offset, count: count)
         }
     }
 
-    /// Writes bytes at a place without blocking the thread of the task.
-    ///
-    /// A write is finished even if the task is cancelled meanwhile.
-    ///
-    /// - Parameters:
-    ///   - data: The bytes. Up to 4 MiB are written whole or not at all.
-    ///   - offset: The place in bytes from the beginning of the content.
-    /// - Throws: `.locked`; `.system` with `ENOSPC` if the disk is full, and with `EBADF` if the file is open for
-    ///   reading or closed.
+    /// Writes bytes at a place without blocking the thread of the task. The write is finished even if the task is
+    /// cancelled meanwhile.
     public func write(_ data: Data, at offset: UInt64) async throws(DataProtectionError) {
         try await BlockingCalls.shared.run { [self] () throws(DataProtectionError) in try write(data, at: offset) }
     }
 
-    /// Adds bytes to the end without blocking the thread of the task.
-    ///
-    /// A write is finished even if the task is cancelled meanwhile. Calls of several tasks come one after the other in
+    /// Adds bytes to the end without blocking the thread of the task. Calls of several tasks come one after the other in
     /// no particular order.
     ///
-    /// - Parameter data: The bytes.
     /// - Returns: The place of the first byte, counted from the beginning of the content.
-    /// - Throws: `.locked`; `.system` with `ENOSPC` if the disk is full, and with `EBADF` if the file is open for
-    ///   reading or closed.
     @discardableResult
     public func append(_ data: Data) async throws(DataProtectionError) -> UInt64 {
         try await BlockingCalls.shared.run { [self] () throws(DataProtectionError) in try append(data) }
     }
 
-    /// Makes the content shorter or longer without blocking the thread of the task.
-    ///
-    /// The change is finished even if the task is cancelled meanwhile.
-    ///
-    /// - Parameter length: The new length in bytes. Bytes that are added are zeros.
-    /// - Throws: `.locked`; `.system` with `EBADF` if the file is open for reading or closed.
+    /// Makes the content shorter or longer without blocking the thread of the task. Bytes that are added are zeros.
     public func truncate(to length: UInt64) async throws(DataProtectionError) {
         try await BlockingCalls.shared.run { [self] () throws(DataProtectionError) in try truncate(to: length) }
     }
 
-    /// Waits until the disk has everything that was written, without blocking the thread of the task.
-    ///
-    /// A cancelled task waits too, so that the answer is certain.
-    ///
-    /// - Throws: `.system` if the disk refuses. The handle never reports success again then.
+    /// Waits until the disk has everything that was written, without blocking the thread of the task. A cancelled task
+    /// waits too, so that the answer is certain.
     public func sync() async throws(DataProtectionError) {
         try await BlockingCalls.shared.run { [self] () throws(DataProtectionError) in try sync() }
     }
 
-    /// Makes durable what was written and closes the file, without blocking the thread of the task.
-    ///
-    /// A cancelled task closes the file too. Closing a second time does nothing.
-    ///
-    /// - Throws: The errors of `sync()`. The file is closed in any case.
+    /// Makes durable what was written and closes the file, without blocking the thread of the task. A cancelled task
+    /// closes the file too.
     public func close() async throws(DataProtectionError) {
         try await BlockingCalls.shared.run { [self] () throws(DataProtectionError) in try close() }
     }

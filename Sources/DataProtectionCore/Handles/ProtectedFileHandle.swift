@@ -203,7 +203,7 @@ public final class ProtectedFileHandle: Sendable {
                 // with one.
                 let left = bytes.count - start
                 let count = left <= Self.batch ? left : Self.batch - Int(place % UInt64(Self.batch))
-                let part = UnsafeRawBufferPointer(rebasing: bytes[start..<(start + count)])
+                let part = bytes.extracting(start..<(start + count))
                 try write(part, place, start == 0 ? .beginning : .continuing)
                 start += count
             }

@@ -97,16 +97,14 @@ extension ProtectedFiles {
         _ new: NewFile, descriptor: Int32, _ path: String, replacesPlain: Bool
     ) throws(DataProtectionError) -> ProtectedFileHandle {
         let file = SealedFile.Descriptor(descriptor, mayWrite: true, mustClose: true)
-        let count = Int64(FileFormat.headerByteCount)
-        let failure = ckeychain_await_lock(descriptor, count)
-        guard failure == 0 else { throw .system("lock", path, errno: failure) }
-        defer { _ = ckeychain_unlock(descriptor, count) }
-        let kind = try Self.kind(of: descriptor, path)
-        guard kind == .empty || kind == .plain && replacesPlain else { return try handle(file, path) }
-        if kind == .plain && files.truncate(descriptor, to: FileFormat.headerByteCount) != 0 {
-            throw .system("write", path)
+        return try HeaderLock.exclusive.during(descriptor, path) { () throws(DataProtectionError) in
+            let kind = try Self.kind(of: descriptor, path)
+            guard kind == .empty || kind == .plain && replacesPlain else { return try handle(file, path) }
+            if kind == .plain && files.truncate(descriptor, to: FileFormat.headerByteCount) != 0 {
+                throw .system("write", path)
+            }
+            return try handle(file, path, key: try writeFirstHeader(new.key, to: descriptor, path))
         }
-        return try handle(file, path, key: try writeFirstHeader(new.key, to: descriptor, path))
     }
 
     /// Tells, on a thread of its own, that files of some class have closed. For ``FileProtection/completeWhenUserInactive``
@@ -117,14 +115,6 @@ extension ProtectedFiles {
 
     /// An attribute that every file and directory of a mount has, and that no list names.
     package static let attributeOfMounts = "user.keychain.mount"
-
-    /// The attribute of a directory that names the class of new files in it.
-    package static var attributeOfDirectories: String { directoryAttribute }
-
-    /// The class that a directory itself gives to new files. `nil` means that it names none.
-    package func directoryClass(_ path: String) throws(DataProtectionError) -> FileProtection? {
-        try directoryProtection(path)
-    }
 }
 
 extension ProtectedFileHandle {

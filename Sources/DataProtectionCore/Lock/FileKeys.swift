@@ -12,16 +12,13 @@ struct FileKeys: Sendable {
     ///
     /// - Parameter path: The path of the file, for errors.
     func ask(_ request: FileKeyRequest, _ path: String) throws(DataProtectionError) -> FileKey {
-        do throws(KeychainError) {
+        try withKeychainErrors(path) { () throws(KeychainError) in
             // A keychain that does not exist yet is made for a new file only.
             if !request.isForNewFile, let place = try connection.placeOfMissingStore() {
                 throw KeychainError(
-                    .noSuchKeychain,
-                    message: "it belongs to another keychain: there is none in \(place.path) yet")
+                    .noSuchKeychain, message: "it belongs to another keychain: there is none in \(place.path) yet")
             }
             return try connection.ask(.fileKey(request))
-        } catch {
-            throw DataProtectionError(error, path)
         }
     }
 

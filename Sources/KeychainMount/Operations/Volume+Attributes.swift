@@ -48,7 +48,7 @@ extension Volume {
         case S_IFREG:
             if case .protected(let protection, _) = try node.kind() { return protection }
             return nil
-        case S_IFDIR: return try refusing { () throws(DataProtectionError) in try files.directoryClass(node.path) }
+        case S_IFDIR: return try refusing { () throws(DataProtectionError) in try files.directoryProtection(node.path) }
         default: return nil
         }
     }
@@ -82,7 +82,7 @@ extension Volume {
         try answer(names, size, &reply)
     }
 
-    private static let hidden = [ProtectedFiles.attributeOfDirectories, classAttribute, capabilities]
+    private static let hidden = [ProtectedFiles.directoryAttribute, classAttribute, capabilities]
         .map { Array($0.utf8) }
     /// The kernel asks for it before it writes, and ignores it in a mount of a user's.
     private static let capabilities = "security.capability"
@@ -113,7 +113,7 @@ extension Volume {
         guard node.isRegular else {
             guard node.type == S_IFDIR else { throw Refusal(EOPNOTSUPP) }
             let value = Array(protection.rawValue.utf8)
-            let name = ProtectedFiles.attributeOfDirectories
+            let name = ProtectedFiles.directoryAttribute
             return try Refusal.require(ckeychain_set_attribute(node.path, -1, name, value, value.count))
         }
         try node.withContent(O_RDWR, files) { (content) throws(Refusal) in
@@ -133,13 +133,13 @@ extension Volume {
         if !isClass { try requireOwn(name) }
         try Refusal.require(
             ckeychain_remove_attribute(
-                node.path, -1, isClass ? ProtectedFiles.attributeOfDirectories : String(cString: name)))
+                node.path, -1, isClass ? ProtectedFiles.directoryAttribute : String(cString: name)))
     }
 
     /// Other programs' attributes are those of the file below. Access lists are not: the kernel would not obey them here.
     private func requireOwn(_ name: UnsafePointer<CChar>) throws(Refusal) {
         guard strncmp(name, "system.", 7) != 0 else { throw Refusal(EOPNOTSUPP) }
-        guard strcmp(name, ProtectedFiles.attributeOfDirectories) != 0 else { throw Refusal(EPERM) }
+        guard strcmp(name, ProtectedFiles.directoryAttribute) != 0 else { throw Refusal(EPERM) }
     }
 
     private func answer(_ bytes: [UInt8], _ size: Int, _ reply: inout Reply) throws(Refusal) {
