@@ -12,17 +12,13 @@ package final class SecretBytes: @unchecked Sendable {  // immutable after init,
 
     package var count: Int { storage.count }
 
-    /// Allocates `count` bytes and lets `initialize` fill them.
-    package init(count: Int, initializingWith initialize: (UnsafeMutableRawBufferPointer) throws -> Void) rethrows {
+    /// Allocates `count` bytes and lets `initialize` fill them. If it throws, `deinit` erases and frees them.
+    package init<E: Error>(
+        count: Int, initializingWith initialize: (UnsafeMutableRawBufferPointer) throws(E) -> Void
+    ) throws(E) {
         storage = .allocate(byteCount: count, alignment: 16)
         writtenCount = count
-        do {
-            try initialize(storage)
-        } catch {
-            Self.erase(storage)
-            storage.deallocate()
-            throw error
-        }
+        try initialize(storage)
     }
 
     /// Allocates `count` bytes for content from elsewhere, which may never come.

@@ -75,18 +75,11 @@ package struct FileKeyBackup: Sendable {
             throw KeychainError(.noSuchKeychain, message: "the file belongs to another keychain than the backup key")
         }
         guard records.contains(name) else { throw missing(name) }
-        var result: Result<Void, KeychainError> = .success(())
-        let opened = SecretBytes(count: FileKey.byteCount) { target in
-            do throws(KeychainError) {
-                try Self.withRecords(of: file, key) { bytes throws(KeychainError) in
-                    try Self.unwrap(wrapped, under: records.key(name, in: bytes)!, into: target)  // it was just found
-                }
-            } catch {
-                result = .failure(error)
+        return try SecretBytes(count: FileKey.byteCount) { target throws(KeychainError) in
+            try Self.withRecords(of: file, key) { bytes throws(KeychainError) in
+                try Self.unwrap(wrapped, under: records.key(name, in: bytes)!, into: target)  // it was just found
             }
         }
-        try result.get()
-        return opened
     }
 
     private static func unwrap(

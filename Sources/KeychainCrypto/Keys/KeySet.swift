@@ -122,10 +122,6 @@ extension Data {
     package mutating func withUnsafeMutableBytesTyped<R>(
         _ body: (UnsafeMutableRawBufferPointer) throws(KeychainError) -> R
     ) throws(KeychainError) -> R {
-        var result: Result<R, KeychainError>?
-        withUnsafeMutableBytes { bytes in
-            do throws(KeychainError) { result = .success(try body(bytes)) } catch { result = .failure(error) }
-        }
-        return try result!.get()
+        try withUnsafeMutableBytes { bytes in Result { () throws(KeychainError) in try body(bytes) } }.get()
     }
 }
