@@ -92,10 +92,9 @@ package struct FileKeyBackup: Sendable {
                 try wrap.unwrap(wrapped.wrappedKey, under: classKey, into: key)
             }
         }
-        var recipient = Data(count: X25519.byteCount)
-        recipient.withUnsafeMutableBytes { X25519.publicKey(of: classKey, into: $0) }
         try wrap.unwrap(
-            wrapped.wrappedKey, from: wrapped.publicKey, privateKey: classKey, recipient: recipient, into: key)
+            wrapped.wrappedKey, from: wrapped.publicKey, privateKey: classKey,
+            recipient: X25519.publicKey(of: classKey), into: key)
     }
 
     private func missing(_ name: FileClassKeyRecords.Name) -> KeychainError {

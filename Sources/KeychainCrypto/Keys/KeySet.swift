@@ -111,11 +111,7 @@ extension KeySet {
     }
 }
 
-extension KeySet: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    package var description: String { "<REDACTED>" }
-    package var debugDescription: String { "<REDACTED>" }
-    package var customMirror: Mirror { Mirror(self, children: [:]) }
-}
+extension KeySet: Redacted {}
 
 extension Data {
     /// As `withUnsafeMutableBytes`, for a body that throws errors of ours.
