@@ -115,7 +115,8 @@ package final class Engine: RequestHandler {
         var generation: UInt64?
         while true {
             do throws(KeychainError) {
-                let reply = try reply(to: request, from: caller, Attempt(shown, mostBytes, isLast: isLast))
+                let reply = try reply(
+                    to: request, from: caller, Attempt(shown: shown, mostBytes: mostBytes, isLast: isLast))
                 changes.note(request, reply, from: caller)
                 return reply
             } catch {
@@ -319,10 +320,4 @@ private struct Attempt {
     /// nil: as many as memory holds.
     let mostBytes: Int?
     let isLast: Bool
-
-    init(_ shown: Authentication, _ mostBytes: Int?, isLast: Bool) {
-        self.shown = shown
-        self.mostBytes = mostBytes
-        self.isLast = isLast
-    }
 }
