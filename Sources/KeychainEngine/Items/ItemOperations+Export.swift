@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import KeychainCrypto
 internal import KeychainModel
 internal import Logging
