@@ -200,16 +200,11 @@ extension Mutex {
     fileprivate borrowing func cached<T: Sendable>(
         _ make: @Sendable () throws(KeychainError) -> T
     ) throws(KeychainError) -> T where Value == T? {
-        let result = withLock { value -> Result<T, KeychainError> in
-            if let value { return .success(value) }
-            do throws(KeychainError) {
-                let made = try make()
-                value = made
-                return .success(made)
-            } catch {
-                return .failure(error)
-            }
+        try withLock { value throws(KeychainError) in
+            if let value { return value }
+            let made = try make()
+            value = made
+            return made
         }
-        return try result.get()
     }
 }

@@ -24,12 +24,7 @@ package struct IndexToken: Sendable, Hashable {
     package var words: (UInt64, UInt64) { (high, low) }
 
     package func withUnsafeBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
-        var pair = (high, low)
-        var result: Result<R, E>?
-        Swift.withUnsafeBytes(of: &pair) { bytes in
-            do throws(E) { result = .success(try body(bytes)) } catch { result = .failure(error) }
-        }
-        return try result!.get()
+        try Swift.withUnsafeBytes(of: words, body)
     }
 }
 

@@ -1,5 +1,4 @@
 internal import CKeychainLinux
-internal import FoundationEssentials
 internal import Glibc
 package import KeychainModel
 package import KeychainSystem

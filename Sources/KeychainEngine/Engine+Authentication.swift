@@ -87,30 +87,6 @@ extension Engine {
     }
 }
 
-extension Engine {
-    /// The attributes of the rows whose secrets open under class keys alone, access controls left aside. Tests use it
-    /// to see which secrets' keys depend on an authentication.
-    package func openableRows(of itemClass: ItemClass) throws -> [AttributeSet] {
-        let items = try items()
-        return try items.read { connection in
-            var opened: [AttributeSet] = []
-            var next = try connection.nextItem(from: 1)
-            while let id = next {
-                do {
-                    if let row = try items.openWhole(id, as: itemClass, on: connection) {
-                        opened.append(row.item.attributes)
-                    }
-                } catch let error as KeychainError {
-                    // A row that needs an authentication is left out.
-                    guard error.code == .authenticationFailed else { throw error }
-                }
-                next = try connection.nextItem(from: id + 1)
-            }
-            return opened
-        }
-    }
-}
-
 extension KeyStore {
     /// A program's application password, as part of a key. A wrong one counts as a wrong passcode does, and while the
     /// caller has to wait none is tried.

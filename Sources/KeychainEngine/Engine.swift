@@ -115,7 +115,8 @@ package final class Engine: RequestHandler {
         var generation: UInt64?
         while true {
             do throws(KeychainError) {
-                let reply = try reply(to: request, from: caller, Attempt(shown, mostBytes, isLast: isLast))
+                let reply = try reply(
+                    to: request, from: caller, Attempt(shown: shown, mostBytes: mostBytes, isLast: isLast))
                 changes.note(request, reply, from: caller)
                 return reply
             } catch {
@@ -183,9 +184,14 @@ package final class Engine: RequestHandler {
                 if configuration.host.isMoving { try store.emptyLog(waits: true) }
                 return .committed(isDone)
             case .giveUpStore: try giveUp()
-            case .fileKey(let request): return .fileKey(try fileKey(request, attempt.isLast))
+            case .fileKey(let request):
+                return .fileKey(
+                    try withFileKeys(attempt) { operations in
+                        if request.makesFile { try noteFiles() }
+                        return try operations.answer(request)
+                    })
             case .backUpFileKeys(let request):
-                return .fileKeyBackup(try backUpFileKeys(request, attempt.isLast))
+                return .fileKeyBackup(try withFileKeys(attempt) { try $0.backUp(request) })
             case .authenticationStatus: return .authenticationStatus(try authenticationStatus())
             case .endTicket(let ticket): biometry.end(ticket, caller)
             case .resolve:
@@ -215,26 +221,13 @@ package final class Engine: RequestHandler {
         }
     }
 
-    private func fileKey(_ request: FileKeyRequest, _ isLastAttempt: Bool) throws -> FileKey {
-        let session = try keys.begin(isLastAttempt: isLastAttempt)
+    private func withFileKeys<R>(_ attempt: Attempt, _ body: (FileKeyOperations) throws -> R) throws -> R {
+        let session = try keys.begin(isLastAttempt: attempt.isLast)
         return try refusingFinally(session) {
-            if request.makesFile { try noteFiles() }
-            let key = try FileKeyOperations(
-                storeID: keys.storeID, keys: session, randomness: configuration.randomness
-            ).answer(request)
+            let result = try body(
+                FileKeyOperations(storeID: keys.storeID, keys: session, randomness: configuration.randomness))
             try session.requireWithinGrace()
-            return key
-        }
-    }
-
-    private func backUpFileKeys(_ request: FileKeyBackupRequest, _ isLastAttempt: Bool) throws -> Data {
-        let session = try keys.begin(isLastAttempt: isLastAttempt)
-        return try refusingFinally(session) {
-            let backup = try FileKeyOperations(
-                storeID: keys.storeID, keys: session, randomness: configuration.randomness
-            ).backUp(request)
-            try session.requireWithinGrace()
-            return backup
+            return result
         }
     }
 
@@ -327,10 +320,4 @@ private struct Attempt {
     /// nil: as many as memory holds.
     let mostBytes: Int?
     let isLast: Bool
-
-    init(_ shown: Authentication, _ mostBytes: Int?, isLast: Bool) {
-        self.shown = shown
-        self.mostBytes = mostBytes
-        self.isLast = isLast
-    }
 }

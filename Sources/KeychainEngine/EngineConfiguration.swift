@@ -66,3 +66,12 @@ package struct EngineConfiguration: Sendable {
         mayLieInOthersHomes = location.mayLieInOthersHomes
     }
 }
+
+extension EngineConfiguration {
+    var storeLock: URL { storeDirectory.appendingPathComponent("store.lock") }
+
+    /// Runs `body` while no other process makes the store or changes its files.
+    func withStoreLock<R>(_ body: () throws -> R) throws -> R {
+        try LockFile.withLock(storeLock, files, body)
+    }
+}

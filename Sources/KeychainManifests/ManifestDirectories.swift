@@ -118,12 +118,9 @@ extension ManifestDirectories {
     /// The flaws of one manifest. If the file is not installed, only its content is judged.
     package func flaws(of path: String) throws(KeychainError) -> [ManifestFlaw] {
         if contains(path) { return read().flaws.filter { $0.concerns(path) } }
-        guard let file = try OwnFile.open(URL(fileURLWithPath: path), O_RDONLY, of: .anybody) else {
+        let most = EntitlementManifest.mostBytes + 1
+        guard let bytes = try OwnFile.content(of: URL(fileURLWithPath: path), most: most, of: .anybody) else {
             throw KeychainError(.itemNotFound, message: "there is no file \(path)")
-        }
-        defer { close(file) }
-        guard let bytes = OpenDescriptor.content(of: file, most: EntitlementManifest.mostBytes + 1) else {
-            throw KeychainError(file: path, "read", errno)
         }
         do throws(ManifestFlaw) {
             // A package makes its accounts only when it is installed.

@@ -75,120 +75,117 @@ private struct Translated {
 extension KeychainError {
     private var explanation: (meaning: Translated, advice: Translated) {
         switch code {
-        case .interactionNotAllowed: Explanations.locked
-        case .itemNotFound: Explanations.notFound
-        case .duplicateItem: Explanations.duplicate
-        case .missingEntitlement: Explanations.missingEntitlement
-        case .userCancelled: Explanations.cancelled
-        case .taskCancelled: Explanations.taskCancelled
-        case .authenticationFailed: Explanations.authenticationFailed
-        case .noPasscode: Explanations.noPasscode
-        case .notAvailable, .noSuchKeychain: Explanations.notAvailable
-        case .diskFull: Explanations.diskFull
-        case .inputOutput, .readOnly: Explanations.disk
-        case .decode: Explanations.decode
-        case .dataTooLarge: Explanations.tooLarge
-        case .parameter, .noSuchAttribute, .noSuchClass, .unimplemented: Explanations.parameter
-        default: Explanations.other
+        case .interactionNotAllowed:
+            (
+                Translated(
+                    "The keychain is locked, or it would have to ask you and may not.",
+                    ja: "キーチェーンがロックされているか、確認を求めることができません。",
+                    ko: "키체인이 잠겨 있거나 사용자에게 확인을 요청할 수 없습니다."),
+                Translated(
+                    "Unlock the keychain and try again.", ja: "キーチェーンのロックを解除してから、もう一度お試しください。",
+                    ko: "키체인의 잠금을 해제한 후 다시 시도하십시오.")
+            )
+        case .itemNotFound:
+            (
+                Translated("The item was not found.", ja: "項目が見つかりません。", ko: "항목을 찾을 수 없습니다."),
+                Translated(
+                    "Check the name of the item and the access group.", ja: "項目の名前とアクセスグループを確認してください。",
+                    ko: "항목의 이름과 접근 그룹을 확인하십시오.")
+            )
+        case .duplicateItem:
+            (
+                Translated("The item exists already.", ja: "項目はすでに存在します。", ko: "항목이 이미 존재합니다."),
+                Translated(
+                    "Update the item instead of adding it.", ja: "追加ではなく更新してください。",
+                    ko: "추가하는 대신 항목을 업데이트하십시오.")
+            )
+        case .missingEntitlement:
+            (
+                Translated(
+                    "The program does not hold the access group.", ja: "このプログラムはアクセスグループを使用できません。",
+                    ko: "이 프로그램은 해당 접근 그룹을 사용할 수 없습니다."),
+                Translated(
+                    "Add the access group to the program's entitlements.",
+                    ja: "プログラムのエンタイトルメントにアクセスグループを追加してください。",
+                    ko: "프로그램의 인타이틀먼트에 접근 그룹을 추가하십시오.")
+            )
+        case .userCancelled:
+            (
+                Translated("The authentication was cancelled.", ja: "認証はキャンセルされました。", ko: "인증이 취소되었습니다."),
+                Translated("Try again when you are ready.", ja: "準備ができたらもう一度お試しください。", ko: "준비가 되면 다시 시도하십시오.")
+            )
+        case .taskCancelled:
+            (
+                Translated(
+                    "The program cancelled the call.", ja: "プログラムが呼び出しをキャンセルしました。", ko: "프로그램이 호출을 취소했습니다."),
+                Translated("Try again.", ja: "もう一度お試しください。", ko: "다시 시도하십시오.")
+            )
+        case .authenticationFailed:
+            (
+                Translated("The authentication failed.", ja: "認証に失敗しました。", ko: "인증에 실패했습니다."),
+                Translated(
+                    "Check the passcode, or the finger that is enrolled.", ja: "パスコードまたは登録済みの指を確認してください。",
+                    ko: "암호 또는 등록된 손가락을 확인하십시오.")
+            )
+        case .noPasscode:
+            (
+                Translated("No passcode is set.", ja: "パスコードが設定されていません。", ko: "암호가 설정되지 않았습니다."),
+                Translated(
+                    "Set one with 'keychainctl passcode set'.", ja: "「keychainctl passcode set」で設定してください。",
+                    ko: "'keychainctl passcode set'으로 설정하십시오.")
+            )
+        case .notAvailable, .noSuchKeychain:
+            (
+                Translated("The keychain is not available.", ja: "キーチェーンを利用できません。", ko: "키체인을 사용할 수 없습니다."),
+                Translated(
+                    "Ask 'keychainctl doctor' for the reason.", ja: "「keychainctl doctor」で原因を確認してください。",
+                    ko: "'keychainctl doctor'로 원인을 확인하십시오.")
+            )
+        case .diskFull:
+            (
+                Translated("The disk is full.", ja: "ディスクの空き容量がありません。", ko: "디스크가 가득 찼습니다."),
+                Translated("Make room and try again.", ja: "空き容量を増やしてから、もう一度お試しください。", ko: "공간을 확보한 후 다시 시도하십시오.")
+            )
+        case .inputOutput, .readOnly:
+            (
+                Translated(
+                    "The keychain's files cannot be read or written.", ja: "キーチェーンのファイルを読み書きできません。",
+                    ko: "키체인 파일을 읽거나 쓸 수 없습니다."),
+                Translated(
+                    "Check the disk and the permissions of the keychain's directory.",
+                    ja: "ディスクと、キーチェーンのディレクトリの権限を確認してください。",
+                    ko: "디스크와 키체인 디렉터리의 권한을 확인하십시오.")
+            )
+        case .decode:
+            (
+                Translated(
+                    "What is stored cannot be read as what was asked for.", ja: "保存されている内容を、求められた形式で読み取れません。",
+                    ko: "저장된 내용을 요청한 형식으로 읽을 수 없습니다."),
+                Translated(
+                    "Read it as the type that it was stored as.", ja: "保存したときの型で読み取ってください。",
+                    ko: "저장할 때의 유형으로 읽으십시오.")
+            )
+        case .dataTooLarge:
+            (
+                Translated("The data is too large.", ja: "データが大きすぎます。", ko: "데이터가 너무 큽니다."),
+                Translated(
+                    "Keep large data in a protected file.", ja: "大きなデータは保護されたファイルに保存してください。",
+                    ko: "큰 데이터는 보호된 파일에 저장하십시오.")
+            )
+        case .parameter, .noSuchAttribute, .noSuchClass, .unimplemented:
+            (
+                Translated("The request is not valid.", ja: "要求が正しくありません。", ko: "요청이 올바르지 않습니다."),
+                Translated(
+                    "The message in parentheses says what to change.", ja: "括弧内のメッセージで、直すところを確認してください。",
+                    ko: "괄호 안의 메시지에서 고칠 내용을 확인하십시오.")
+            )
+        default:
+            (
+                Translated("The keychain failed.", ja: "キーチェーンでエラーが発生しました。", ko: "키체인에서 오류가 발생했습니다."),
+                Translated(
+                    "Ask 'keychainctl doctor' for the reason.", ja: "「keychainctl doctor」で原因を確認してください。",
+                    ko: "'keychainctl doctor'로 원인을 확인하십시오.")
+            )
         }
     }
-}
-
-private enum Explanations {
-    static let locked = (
-        Translated(
-            "The keychain is locked, or it would have to ask you and may not.",
-            ja: "キーチェーンがロックされているか、確認を求めることができません。",
-            ko: "키체인이 잠겨 있거나 사용자에게 확인을 요청할 수 없습니다."),
-        Translated(
-            "Unlock the keychain and try again.", ja: "キーチェーンのロックを解除してから、もう一度お試しください。",
-            ko: "키체인의 잠금을 해제한 후 다시 시도하십시오.")
-    )
-    static let notFound = (
-        Translated("The item was not found.", ja: "項目が見つかりません。", ko: "항목을 찾을 수 없습니다."),
-        Translated(
-            "Check the name of the item and the access group.", ja: "項目の名前とアクセスグループを確認してください。",
-            ko: "항목의 이름과 접근 그룹을 확인하십시오.")
-    )
-    static let duplicate = (
-        Translated("The item exists already.", ja: "項目はすでに存在します。", ko: "항목이 이미 존재합니다."),
-        Translated(
-            "Update the item instead of adding it.", ja: "追加ではなく更新してください。",
-            ko: "추가하는 대신 항목을 업데이트하십시오.")
-    )
-    static let missingEntitlement = (
-        Translated(
-            "The program does not hold the access group.", ja: "このプログラムはアクセスグループを使用できません。",
-            ko: "이 프로그램은 해당 접근 그룹을 사용할 수 없습니다."),
-        Translated(
-            "Add the access group to the program's entitlements.",
-            ja: "プログラムのエンタイトルメントにアクセスグループを追加してください。",
-            ko: "프로그램의 인타이틀먼트에 접근 그룹을 추가하십시오.")
-    )
-    static let cancelled = (
-        Translated("The authentication was cancelled.", ja: "認証はキャンセルされました。", ko: "인증이 취소되었습니다."),
-        Translated("Try again when you are ready.", ja: "準備ができたらもう一度お試しください。", ko: "준비가 되면 다시 시도하십시오.")
-    )
-    static let taskCancelled = (
-        Translated(
-            "The program cancelled the call.", ja: "プログラムが呼び出しをキャンセルしました。", ko: "프로그램이 호출을 취소했습니다."),
-        Translated("Try again.", ja: "もう一度お試しください。", ko: "다시 시도하십시오.")
-    )
-    static let authenticationFailed = (
-        Translated("The authentication failed.", ja: "認証に失敗しました。", ko: "인증에 실패했습니다."),
-        Translated(
-            "Check the passcode, or the finger that is enrolled.", ja: "パスコードまたは登録済みの指を確認してください。",
-            ko: "암호 또는 등록된 손가락을 확인하십시오.")
-    )
-    static let noPasscode = (
-        Translated("No passcode is set.", ja: "パスコードが設定されていません。", ko: "암호가 설정되지 않았습니다."),
-        Translated(
-            "Set one with 'keychainctl passcode set'.", ja: "「keychainctl passcode set」で設定してください。",
-            ko: "'keychainctl passcode set'으로 설정하십시오.")
-    )
-    static let notAvailable = (
-        Translated("The keychain is not available.", ja: "キーチェーンを利用できません。", ko: "키체인을 사용할 수 없습니다."),
-        Translated(
-            "Ask 'keychainctl doctor' for the reason.", ja: "「keychainctl doctor」で原因を確認してください。",
-            ko: "'keychainctl doctor'로 원인을 확인하십시오.")
-    )
-    static let diskFull = (
-        Translated("The disk is full.", ja: "ディスクの空き容量がありません。", ko: "디스크가 가득 찼습니다."),
-        Translated("Make room and try again.", ja: "空き容量を増やしてから、もう一度お試しください。", ko: "공간을 확보한 후 다시 시도하십시오.")
-    )
-    static let disk = (
-        Translated(
-            "The keychain's files cannot be read or written.", ja: "キーチェーンのファイルを読み書きできません。",
-            ko: "키체인 파일을 읽거나 쓸 수 없습니다."),
-        Translated(
-            "Check the disk and the permissions of the keychain's directory.",
-            ja: "ディスクと、キーチェーンのディレクトリの権限を確認してください。",
-            ko: "디스크와 키체인 디렉터리의 권한을 확인하십시오.")
-    )
-    static let decode = (
-        Translated(
-            "What is stored cannot be read as what was asked for.", ja: "保存されている内容を、求められた形式で読み取れません。",
-            ko: "저장된 내용을 요청한 형식으로 읽을 수 없습니다."),
-        Translated(
-            "Read it as the type that it was stored as.", ja: "保存したときの型で読み取ってください。",
-            ko: "저장할 때의 유형으로 읽으십시오.")
-    )
-    static let tooLarge = (
-        Translated("The data is too large.", ja: "データが大きすぎます。", ko: "데이터가 너무 큽니다."),
-        Translated(
-            "Keep large data in a protected file.", ja: "大きなデータは保護されたファイルに保存してください。",
-            ko: "큰 데이터는 보호된 파일에 저장하십시오.")
-    )
-    static let parameter = (
-        Translated("The request is not valid.", ja: "要求が正しくありません。", ko: "요청이 올바르지 않습니다."),
-        Translated(
-            "The message in parentheses says what to change.", ja: "括弧内のメッセージで、直すところを確認してください。",
-            ko: "괄호 안의 메시지에서 고칠 내용을 확인하십시오.")
-    )
-    static let other = (
-        Translated("The keychain failed.", ja: "キーチェーンでエラーが発生しました。", ko: "키체인에서 오류가 발생했습니다."),
-        Translated(
-            "Ask 'keychainctl doctor' for the reason.", ja: "「keychainctl doctor」で原因を確認してください。",
-            ko: "'keychainctl doctor'로 원인을 확인하십시오.")
-    )
 }

@@ -205,3 +205,11 @@ package struct StoreFinding: Sendable, Hashable {
         "put keychain.db back from a backup, or stop the programs that use the keychain and run 'keychainctl doctor "
         + "--repair': it saves what can be read and keeps the damaged store beside it"
 }
+
+extension [StoreFinding] {
+    package mutating func add(
+        _ severity: StoreFinding.Severity, _ text: String, advice: String, isRepairable: Bool = false
+    ) {
+        append(StoreFinding(severity, text, advice: advice, isRepairable: isRepairable))
+    }
+}

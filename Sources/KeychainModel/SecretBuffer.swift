@@ -64,17 +64,13 @@ package final class SecretBuffer {
         count = 0
     }
 
-    package var last: UInt8? { count == 0 ? nil : storage[count - 1] }
-
     /// The bytes that are there, which the closure may use until it returns.
     package func withUnsafeBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
         try body(UnsafeRawBufferPointer(rebasing: storage[..<count]))
     }
 
-    /// A copy of the content, less the given number of bytes at the end.
-    package func secret(droppingLast dropped: Int = 0) -> SecretBytes {
-        SecretBytes(copying: UnsafeRawBufferPointer(rebasing: storage[..<(count - dropped)]))
-    }
+    /// A copy of the content.
+    package func secret() -> SecretBytes { withUnsafeBytes { SecretBytes(copying: $0) } }
 
     private static func release(_ bytes: UnsafeMutableRawBufferPointer) {
         explicit_bzero(bytes.baseAddress!, bytes.count)  // never empty

@@ -12,17 +12,13 @@ package final class SecretBytes: @unchecked Sendable {  // immutable after init,
 
     package var count: Int { storage.count }
 
-    /// Allocates `count` bytes and lets `initialize` fill them.
-    package init(count: Int, initializingWith initialize: (UnsafeMutableRawBufferPointer) throws -> Void) rethrows {
+    /// Allocates `count` bytes and lets `initialize` fill them. If it throws, `deinit` erases and frees them.
+    package init<E: Error>(
+        count: Int, initializingWith initialize: (UnsafeMutableRawBufferPointer) throws(E) -> Void
+    ) throws(E) {
         storage = .allocate(byteCount: count, alignment: 16)
         writtenCount = count
-        do {
-            try initialize(storage)
-        } catch {
-            Self.erase(storage)
-            storage.deallocate()
-            throw error
-        }
+        try initialize(storage)
     }
 
     /// Allocates `count` bytes for content from elsewhere, which may never come.
@@ -45,7 +41,7 @@ package final class SecretBytes: @unchecked Sendable {  // immutable after init,
     }
 
     deinit {
-        Self.erase(UnsafeMutableRawBufferPointer(rebasing: storage[..<writtenCount]))
+        if let start = storage.baseAddress { explicit_bzero(start, writtenCount) }
         storage.deallocate()
     }
 
@@ -55,13 +51,14 @@ package final class SecretBytes: @unchecked Sendable {  // immutable after init,
 
     /// A copy that is no longer erased: for handing a secret to the program that asked for it.
     package func copyData() -> Data { Data(storage) }
-
-    private static func erase(_ bytes: UnsafeMutableRawBufferPointer) {
-        if let start = bytes.baseAddress { explicit_bzero(start, bytes.count) }
-    }
 }
 
-extension SecretBytes: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension SecretBytes: Redacted {}
+
+/// A value that no print, dump or message shows.
+package protocol Redacted: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
+
+extension Redacted {
     package var description: String { "<REDACTED>" }
     package var debugDescription: String { "<REDACTED>" }
     package var customMirror: Mirror { Mirror(self, children: [:]) }

@@ -1,3 +1,5 @@
+internal import KeychainSystem
+
 /// The permissions that `keychainctl allow` has recorded: files, and the digest that the content of each must have.
 ///
 /// The text is a line "keychainctl allowed 1", then one line for each file: SHA-256 in 64 hexadecimal digits, a space,
@@ -31,8 +33,7 @@ package struct AllowedRecord: Equatable, Sendable {
 
     package var text: String {
         digests.reduce(into: Self.title + "\n") { text, line in
-            let path = PercentEncoding.encode(line.path) { $0 >= 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "%") }
-            text += "\(line.digest) \(path)\n"
+            text += "\(line.digest) \(PercentEncoding.encode(line.path))\n"
         }
     }
 

@@ -1,3 +1,5 @@
+internal import KeychainSystem
+
 /// Text that stands for a secret: `keychain://CLASS/PLACE/ACCOUNT[?NAME=VALUE&…][#FIELD]` (docs/cli.md, "References").
 package struct ItemReference: Hashable, Sendable {
     package enum Kind: String, Sendable { case generic, internet }
@@ -82,19 +84,5 @@ package struct ItemReference: Hashable, Sendable {
             throw Flaw(message: "in a reference a % is written as %25, and what %XX stand for is UTF-8 text")
         }
         return decoded
-    }
-
-    private static func encode(_ text: String) -> String {
-        PercentEncoding.encode(text) { VariableName.isPart(Unicode.Scalar($0)) || "-.~@:".utf8.contains($0) }
-    }
-
-    /// The text in its one normal form.
-    package var text: String {
-        let options = [
-            ("group", group), ("protocol", internetProtocol), ("port", port.map { String($0) }), ("path", path),
-        ].compactMap { name, value in value.map { "\(name)=\(Self.encode($0))" } }
-        return Self.start + "\(kind.rawValue)/\(Self.encode(place))/\(Self.encode(account))"
-            + (options.isEmpty ? "" : "?" + options.joined(separator: "&"))
-            + (field.map { "#" + Self.encode($0.name) } ?? "")
     }
 }

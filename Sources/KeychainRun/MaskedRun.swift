@@ -1,6 +1,7 @@
 internal import CKeychainLinux
 internal import Glibc
 package import KeychainModel
+internal import KeychainSystem
 
 /// Runs a program as a child, and masks secrets in its output.
 ///
@@ -40,8 +41,7 @@ package struct MaskedRun {
 
     private static func areSame(_ one: Int32, _ other: Int32) -> Bool {
         var (first, second) = (stat(), stat())
-        return fstat(one, &first) == 0 && fstat(other, &second) == 0 && first.st_dev == second.st_dev
-            && first.st_ino == second.st_ino
+        return fstat(one, &first) == 0 && fstat(other, &second) == 0 && FileNumber(first) == FileNumber(second)
     }
 
     /// Runs the program to its end, and to the end of its output.

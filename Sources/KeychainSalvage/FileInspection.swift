@@ -75,18 +75,19 @@ package struct FileInspection {
         var status = stat()
         guard lstat(url.path, &status) == 0 else {
             if errno == ENOENT || errno == ENOTDIR { return false }
-            add(.damage, "\(url.path) cannot be looked at", advice: "check the modes of the directories above it")
+            findings.add(
+                .damage, "\(url.path) cannot be looked at", advice: "check the modes of the directories above it")
             return false
         }
         let (owner, mode) = (status.st_uid, status.st_mode & 0o7777)
         if owner != geteuid() {
-            add(
+            findings.add(
                 .damage, "\(url.path) belongs to user \(owner), and this program runs as \(geteuid())",
                 advice: "run it as that user, or let an administrator run: chown \(geteuid()) '\(url.path)'")
         }
         // Other users need no right to the files, and none to the directories.
         if mode & 0o077 != 0, status.st_mode & S_IFMT != S_IFLNK {
-            add(
+            findings.add(
                 .warning, "others may use \(url.path): its mode is \(String(mode, radix: 8))",
                 advice: "run: chmod \(String(properMode, radix: 8)) '\(url.path)'")
         }
@@ -101,11 +102,11 @@ package struct FileInspection {
         for name in names.sorted() {
             let path = parent.appendingPathComponent(name).path
             if name.hasPrefix(store.lastPathComponent + ".damaged-") {
-                add(
+                findings.add(
                     .note, "a damaged store is kept in \(path)",
                     advice: "remove that directory when nothing in it is missed any more")
             } else if name.hasPrefix(store.lastPathComponent + ".repair-") {
-                add(
+                findings.add(
                     .note, "a repair was cut short and left \(path)",
                     advice: "the store itself was not changed by it; remove that directory")
             }
@@ -115,7 +116,7 @@ package struct FileInspection {
     // MARK: The needs of an unlock
 
     /// The names that programs open in a store, and whether they make a file that is missing.
-    private static let ownNames = [
+    static let ownNames = [
         ("keychain.db", false), ("keychain.db-wal", false), ("keychain.db-shm", false), ("keybag", false),
         ("attempts", true), ("host", false), ("lock-state", true), ("lock-listeners", true), ("store.lock", true),
         ("write.lock", true), ("daemon.lock", true), ("reserve", true), ("keybag.new", true), ("attempts.new", true),
@@ -127,9 +128,9 @@ package struct FileInspection {
         for (name, isMadeAnew) in Self.ownNames {
             var status = stat()
             let path = store.appendingPathComponent(name).path
-            guard lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { continue }
-            add(
-                .damage, "\(path) is \(Self.kind(status.st_mode)), where a file belongs",
+            guard lstat(path, &status) == 0, let flaw = OwnFile.flaw(ofType: status.st_mode) else { continue }
+            findings.add(
+                .damage, "\(path) \(flaw), where a file belongs",
                 advice: "move it away; "
                     + (isMadeAnew ? "the next command makes the file anew" : "put the file back from a backup"))
         }
@@ -137,30 +138,20 @@ package struct FileInspection {
         guard FilePath.exists(store.path), statvfs(store.path, &space) == 0 else { return }
         if !FilePath.permits(store.path, W_OK | X_OK) {
             let reason = String(cString: strerror(errno))
-            add(
+            findings.add(
                 .warning, "nothing can be written into \(store.path) (\(reason)), so a passcode cannot be tried",
                 advice: "run: chmod 700 '\(store.path)', or make its file system writable")
         } else if space.f_bavail == 0 || space.f_files > 0 && space.f_favail == 0 {
-            add(
+            findings.add(
                 .warning, "the disk of \(store.path) is full, so a passcode cannot be tried, and nothing stored",
                 advice: "make room on it")
-        }
-    }
-
-    private static func kind(_ mode: mode_t) -> String {
-        switch mode & S_IFMT {
-        case S_IFDIR: "a directory"
-        case S_IFLNK: "a link"
-        case S_IFIFO: "a pipe"
-        case S_IFSOCK: "a socket"
-        default: "a device"
         }
     }
 
     private mutating func inspectTurn(at store: URL) {
         let file = store.appendingPathComponent("store.lock")
         guard let holder = LockFile.holder(of: file) else { return }
-        add(
+        findings.add(
             .note, "\(holder.description) holds \(file.path): an unlock waits for it, a minute at most",
             advice: "if it has stopped, end it")
     }
@@ -169,7 +160,7 @@ package struct FileInspection {
         guard let seen = location.seenTime else { return }
         hasSeenLater = true
         let date = Date(timeIntervalSinceReferenceDate: seen.seconds).formatted(.iso8601)
-        add(
+        findings.add(
             .warning,
             "the keychain has seen the clock at \(date), and it is not so late: items that expire by then are hidden",
             advice: "nothing is lost. If that time was wrong, run 'keychainctl doctor --repair', which makes the "
@@ -179,7 +170,7 @@ package struct FileInspection {
     private mutating func inspectKeyring(_ location: StoreLocation) {
         guard let stores = location.storesInFullKeyring else { return }
         let names = stores.isEmpty ? "other programs" : stores.joined(separator: ", ")
-        add(
+        findings.add(
             .warning,
             "the kernel takes no more keys of this user, so no further store can be unlocked: \(names) hold them",
             advice: "run 'keychainctl lock --store' with those that are not in use, or raise kernel.keys.maxkeys and "
@@ -190,7 +181,7 @@ package struct FileInspection {
         let outer = store.resolvingSymlinksInPath().standardizedFileURL.pathComponents
         let inner = deviceKey.resolvingSymlinksInPath().standardizedFileURL.pathComponents
         if inner.starts(with: outer) {
-            add(
+            findings.add(
                 .warning, "the device key is kept inside the store's directory, so a copy of the store opens anywhere",
                 advice: "move the file device-key to a directory of its own, and name that with --device-key "
                     + "or XDG_STATE_HOME")
@@ -201,12 +192,8 @@ package struct FileInspection {
         var information = stat()
         explainsRefusal = lstat(deviceKey.path, &information) != 0 && (errno == ENOENT || errno == ENOTDIR)
         guard explainsRefusal else { return }
-        add(
+        findings.add(
             .damage, "the device key \(deviceKey.path) is missing: nothing in the store can be read without it",
             advice: "put it back from a backup, or say with --device-key or XDG_STATE_HOME where it is")
-    }
-
-    private mutating func add(_ severity: StoreFinding.Severity, _ text: String, advice: String) {
-        findings.append(StoreFinding(severity, text, advice: advice))
     }
 }

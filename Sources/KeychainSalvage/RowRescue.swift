@@ -17,7 +17,6 @@ struct RowRescue {
         echo = try RowEcho()
     }
 
-    var savedCount: Int { saved.count }
     /// Rows of which another copy was saved do not count.
     var unreadableCount: Int { unreadable.subtracting(saved).count + displaced.count }
 

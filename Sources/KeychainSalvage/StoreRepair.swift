@@ -102,11 +102,7 @@ package struct StoreRepair {
 
     /// The whole directory changes places, so other files in it would be missing from their place.
     private func requireOnlyOurFiles() throws {
-        let ours: Set = [
-            "keychain.db", "keychain.db-wal", "keychain.db-shm", "keychain.db-journal", "keybag", "attempts",
-            "lock-state", "lock-listeners", "host", "daemon.lock", "store.lock", "write.lock", "keybag.new",
-            "attempts.new", "host.new", "keychain.db.new", "reserve",
-        ]
+        let ours = Set(FileInspection.ownNames.map(\.0) + ["keychain.db-journal", "keychain.db.new"])
         let names = try FileManager.default.contentsOfDirectory(atPath: configuration.storeDirectory.path)
         let others = names.filter { !ours.contains($0) && !$0.hasPrefix("keychain.db.new-") }.sorted()
         guard let first = others.first else { return }

@@ -14,7 +14,7 @@ package final class OpenDescriptor: Sendable {
     /// - Returns: nil if reading failed; `errno` says why.
     package static func content(of number: Int32, most: Int = .max) -> [UInt8]? {
         var content: [UInt8] = []
-        var part = [UInt8](repeating: 0, count: 1 << 16)
+        var part = [UInt8](repeating: 0, count: min(most, 1 << 16))
         while content.count < most {
             let count = read(number, &part, part.count)
             if count > 0 { content += part[..<count] }

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import Glibc
 
 /// A call of the system that failed. Each layer makes an error of its own of it.

@@ -122,12 +122,7 @@ package final class ExportReader {
     }
 
     private func takeErased(_ count: Int) throws(KeychainError) -> SecretBytes {
-        var failure: KeychainError?
-        let bytes = SecretBytes(count: count) { target in
-            do throws(KeychainError) { try fill(target) } catch { failure = error }
-        }
-        if let failure { throw failure }
-        return bytes
+        try SecretBytes(count: count) { target throws(KeychainError) in try fill(target) }
     }
 
     private func peek() throws(KeychainError) -> UInt8 {

@@ -97,10 +97,6 @@ extension Data {
     func withUnsafeBytesTyped<R>(
         _ body: (UnsafeRawBufferPointer) throws(KeychainError) -> R
     ) throws(KeychainError) -> R {
-        var result: Result<R, KeychainError>?
-        withUnsafeBytes { bytes in
-            do throws(KeychainError) { result = .success(try body(bytes)) } catch { result = .failure(error) }
-        }
-        return try result!.get()
+        try withUnsafeBytes { bytes in Result { () throws(KeychainError) in try body(bytes) } }.get()
     }
 }

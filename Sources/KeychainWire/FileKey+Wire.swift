@@ -37,16 +37,6 @@ extension FileKey: WireMessage {
 }
 
 extension FileKeyRequest {
-    /// The field of the request's kind.
-    var number: Int {
-        switch self {
-        case .make: 22
-        case .open: 23
-        case .rewrap: 24
-        case .adopt: 29
-        }
-    }
-
     func write(to message: inout MessageWriter) {
         switch self {
         case .make(let fileClass, let fileID):

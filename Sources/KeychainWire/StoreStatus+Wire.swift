@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import KeychainModel
 
 // The facts of a store as a whole.

@@ -432,7 +432,11 @@ import Testing
         let count = 12
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<count {
-                group.addTask { _ = try await connection.performInTask(.delete(ItemQuery(.genericPassword))) }
+                group.addTask {
+                    _ = try await BlockingCalls.shared.run {
+                        try connection.perform(.delete(ItemQuery(.genericPassword)))
+                    }
+                }
             }
             group.addTask { for _ in 0..<count { gate.signal() } }
             try await group.waitForAll()

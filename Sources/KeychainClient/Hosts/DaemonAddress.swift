@@ -20,8 +20,8 @@ package struct DaemonAddress: Sendable, Hashable {
         advice = "start the keychaind that listens there"
     }
 
-    init(ofUser runtimeDirectory: URL, owner: uid_t) {
-        path = runtimeDirectory.appendingPathComponent("keychain").appendingPathComponent("socket").path
+    init(ofUser socket: URL, owner: uid_t) {
+        path = socket.path
         name = "user"
         owners = [owner]
         advice = "start it with 'systemctl --user start keychaind.socket', or 'keychaind --user'"
@@ -36,7 +36,7 @@ package struct DaemonAddress: Sendable, Hashable {
         advice = "start it with 'systemctl enable --now keychaind.socket' (as root)"
     }
 
-    static var ofSystem: DaemonAddress { DaemonAddress(ofSystem: "/run/keychain/socket") }
+    static var ofSystem: DaemonAddress { DaemonAddress(ofSystem: SocketLocation.ofSystem.path) }
 
     /// Makes a connected socket. A send on it gives up after one part of the patience.
     ///

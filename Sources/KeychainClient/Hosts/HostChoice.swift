@@ -89,7 +89,7 @@ struct HostChoice {
     ) throws(KeychainError) -> ChosenHost {
         switch host.kind {
         case .embedded: try embedded(configuration)
-        case .user: .daemon(DaemonAddress(ofUser: try runtimeDirectory(), owner: user))
+        case .user: .daemon(DaemonAddress(ofUser: try SocketLocation.ofUser(environment, user), owner: user))
         case .system: .daemon(.ofSystem)
         case .socket(let path): .daemon(DaemonAddress(path: path, owners: [user, 0]))
         }
@@ -97,11 +97,6 @@ struct HostChoice {
 
     private func embedded(_ configuration: KeychainConfiguration) throws(KeychainError) -> ChosenHost {
         .embedded(try StoreLocation(configuration, environment: environment))
-    }
-
-    /// The user's directory of sockets (XDG Base Directory Specification), which logind makes at this place.
-    private func runtimeDirectory() throws(KeychainError) -> URL {
-        try environment.directory("XDG_RUNTIME_DIR") ?? URL(fileURLWithPath: "/run/user/\(user)", isDirectory: true)
     }
 
     /// The first line that is no remark; nil: the administrator says nothing.
@@ -131,11 +126,8 @@ enum HostFile {
         if file < 0 && (errno == ENOENT || errno == ENOTDIR) { return nil }
         guard file >= 0 else { throw unreadable(url, errno) }
         defer { close(file) }
-        let text = withUnsafeTemporaryAllocation(byteCount: mostBytes, alignment: 1) { bytes in
-            let count = read(file, bytes.baseAddress, bytes.count)
-            return count < 0 ? nil : String(decoding: bytes.prefix(count), as: UTF8.self)
-        }
-        guard let text else { throw unreadable(url, errno) }
+        guard let content = OpenDescriptor.content(of: file, most: mostBytes) else { throw unreadable(url, errno) }
+        let text = String(decoding: content, as: UTF8.self)
         let lines = text.split(whereSeparator: \.isNewline).map { $0.trimming(while: \.isWhitespace) }
         return lines.first { !$0.isEmpty && !$0.hasPrefix("#") }
     }

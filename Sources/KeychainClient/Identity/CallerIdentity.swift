@@ -16,22 +16,19 @@ package struct CallerIdentity: Sendable, Hashable {
     package var source: Source
     /// The file that gives this executable entitlements, whether it is there or not.
     package var entitlementsFile: String?
+}
 
+extension CallerIdentity {
     /// - Throws: `.notAvailable` if there are entitlements that cannot be read: a program must not quietly become
     ///   another one.
     package init(_ configuration: KeychainConfiguration) throws(KeychainError) {
         try self.init(configuration, process: .current)
     }
 
-    init(caller: Caller, source: Source, entitlementsFile: String?) {
-        self.caller = caller
-        self.source = source
-        self.entitlementsFile = entitlementsFile
-    }
-
     init(_ configuration: KeychainConfiguration, process: ProcessDescription) throws(KeychainError) {
         let file = process.entitlementsFile
         var groups: [String]
+        let source: Source
         if let named = configuration.accessGroups {
             (groups, source) = (named, .code)
         } else if let entitlements = try process.embeddedEntitlements() {
@@ -48,7 +45,7 @@ package struct CallerIdentity: Sendable, Hashable {
             let end = groups.last?.isSameGroup(as: Caller.tokenGroup) == true ? groups.endIndex - 1 : groups.endIndex
             groups.insert(Caller.unconfinedGroup, at: end)
         }
-        (caller, entitlementsFile) = (Caller(groups: groups), file)
+        self.init(caller: Caller(groups: groups), source: source, entitlementsFile: file)
     }
 
     /// The name that this process is known by, found once.

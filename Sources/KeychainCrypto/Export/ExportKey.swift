@@ -4,7 +4,6 @@ package import KeychainModel
 /// The beginning of an export, and the key that goes with it. docs/export-format.md describes every byte.
 package struct ExportKey: Sendable {
     package static let headerByteCount = PassphraseHeader.byteCount
-    package static var formatVersion: UInt16 { format.version }
 
     static let format = PassphraseFormat(
         magic: Array("KCEXPT\r\n".utf8), version: 1, commitmentLabel: "export commitment 1", keyLabel: "export key 1",

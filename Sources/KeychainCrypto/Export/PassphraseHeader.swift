@@ -115,20 +115,10 @@ struct PassphraseHeader {
         _ stretched: KeyMaterial, _ label: String, _ identity: Data, _ body: (UnsafeRawBufferPointer) throws(E) -> R
     ) throws(E) -> R {
         try stretched.withUnsafeBytes { key throws(E) in
-            try withUnsafeBytes(of: Array(label.utf8) + identity) { info throws(E) in
-                try KeyedHash.withExpanded(key, info: info, body)
-            }
+            try (Array(label.utf8) + identity).withUnsafeBytes { info in
+                Result { () throws(E) in try KeyedHash.withExpanded(key, info: info, body) }
+            }.get()
         }
-    }
-
-    private static func withUnsafeBytes<R, E: Error>(
-        of bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws(E) -> R
-    ) throws(E) -> R {
-        var result: Result<R, E>?
-        bytes.withUnsafeBytes { bytes in
-            do throws(E) { result = .success(try body(bytes)) } catch { result = .failure(error) }
-        }
-        return try result!.get()
     }
 }
 

@@ -42,16 +42,14 @@ package struct FileCipher: Sendable {
         defer { KeyTraces.eraseOfCipher() }
         let epoch = writeCount >> FileFormat.epochBits
         return try keys.withKey(of: epoch) { key throws(E) in
-            var result: Result<R, E>?
-            LibraryState.with(byteCount: LibraryState.cipher) { state in
+            try LibraryState.with(byteCount: LibraryState.cipher) { state in
                 let isReady = CCryptoBoringSSL_EVP_AEAD_CTX_init(
                     state, CCryptoBoringSSL_EVP_aead_aes_256_gcm(), key.octets, key.count, AESGCM.tagByteCount, nil)
                 precondition(isReady == 1, "a key of 32 bytes is always one")
                 defer { CCryptoBoringSSL_EVP_AEAD_CTX_cleanup(state) }
                 let cipher = ContentCipher(state: state, fileID: fileID, epoch: epoch)
-                do throws(E) { result = .success(try body(cipher)) } catch { result = .failure(error) }
-            }
-            return try result!.get()
+                return Result { () throws(E) in try body(cipher) }
+            }.get()
         }
     }
 }

@@ -74,23 +74,16 @@ extension Keybag {
     /// - Throws: `.decode` if a retired key does not open.
     package func fileClassKeyRecords(_ keys: (KeyTier) -> KeySet) throws(KeychainError) -> SecretBytes {
         let listed = (retired + entries).filter(\.key.isOfFiles)
-        var result: Result<Void, KeychainError> = .success(())
-        let records = SecretBytes(count: listed.count * FileClassKeyRecords.byteCount) { target in
-            do throws(KeychainError) {
-                for (place, entry) in listed.enumerated() {
-                    let start = place * FileClassKeyRecords.byteCount
-                    target[start] = entry.key.number
-                    target.storeBytes(of: entry.generation.bigEndian, toByteOffset: start + 1, as: UInt32.self)
-                }
-                for fileClass in FileClass.ofKeybag {
-                    try fill(target, listed, .file(fileClass), keys(fileClass.tier))
-                }
-            } catch {
-                result = .failure(error)
+        return try SecretBytes(count: listed.count * FileClassKeyRecords.byteCount) { target throws(KeychainError) in
+            for (place, entry) in listed.enumerated() {
+                let start = place * FileClassKeyRecords.byteCount
+                target[start] = entry.key.number
+                target.storeBytes(of: entry.generation.bigEndian, toByteOffset: start + 1, as: UInt32.self)
+            }
+            for fileClass in FileClass.ofKeybag {
+                try fill(target, listed, .file(fileClass), keys(fileClass.tier))
             }
         }
-        try result.get()
-        return records
     }
 
     /// From the newest key of a class down: each opens the one before it.

@@ -75,18 +75,11 @@ package struct FileKeyBackup: Sendable {
             throw KeychainError(.noSuchKeychain, message: "the file belongs to another keychain than the backup key")
         }
         guard records.contains(name) else { throw missing(name) }
-        var result: Result<Void, KeychainError> = .success(())
-        let opened = SecretBytes(count: FileKey.byteCount) { target in
-            do throws(KeychainError) {
-                try Self.withRecords(of: file, key) { bytes throws(KeychainError) in
-                    try Self.unwrap(wrapped, under: records.key(name, in: bytes)!, into: target)  // it was just found
-                }
-            } catch {
-                result = .failure(error)
+        return try SecretBytes(count: FileKey.byteCount) { target throws(KeychainError) in
+            try Self.withRecords(of: file, key) { bytes throws(KeychainError) in
+                try Self.unwrap(wrapped, under: records.key(name, in: bytes)!, into: target)  // it was just found
             }
         }
-        try result.get()
-        return opened
     }
 
     private static func unwrap(
@@ -99,10 +92,9 @@ package struct FileKeyBackup: Sendable {
                 try wrap.unwrap(wrapped.wrappedKey, under: classKey, into: key)
             }
         }
-        var recipient = Data(count: X25519.byteCount)
-        recipient.withUnsafeMutableBytes { X25519.publicKey(of: classKey, into: $0) }
         try wrap.unwrap(
-            wrapped.wrappedKey, from: wrapped.publicKey, privateKey: classKey, recipient: recipient, into: key)
+            wrapped.wrappedKey, from: wrapped.publicKey, privateKey: classKey,
+            recipient: X25519.publicKey(of: classKey), into: key)
     }
 
     private func missing(_ name: FileClassKeyRecords.Name) -> KeychainError {

@@ -65,8 +65,7 @@ extension FileKeyWrap {
         try withErasedBytes(X25519.byteCount) { pair throws(KeychainError) in
             try randomness.fill(pair)
             let privateKey = UnsafeRawBufferPointer(pair)
-            var publicKey = Data(count: X25519.byteCount)
-            publicKey.withUnsafeMutableBytes { X25519.publicKey(of: privateKey, into: $0) }
+            let publicKey = X25519.publicKey(of: privateKey)
             let wrapped = try withAgreedKey(
                 privateKey, recipient, sender: publicKey, recipient: recipient
             ) { wrappingKey throws(KeychainError) in

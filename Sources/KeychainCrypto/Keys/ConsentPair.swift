@@ -18,10 +18,8 @@ package struct ConsentPair: Sendable, Equatable {
         storeID: UUID, passcodeKey: KeyMaterial, randomness: some Randomness
     ) throws(KeychainError) -> ConsentPair {
         let privateKey = try KeyMaterial(from: randomness)
-        var pair = ConsentPair(publicKey: Data(count: X25519.byteCount), wrappedKey: Data())
-        pair.publicKey.withUnsafeMutableBytes { target in
-            privateKey.withUnsafeBytes { X25519.publicKey(of: $0, into: target) }
-        }
+        let publicKey = privateKey.withUnsafeBytes { X25519.publicKey(of: $0) }
+        var pair = ConsentPair(publicKey: publicKey, wrappedKey: Data())
         try pair.wrap(privateKey, storeID: storeID, passcodeKey: passcodeKey)
         return pair
     }
@@ -38,11 +36,7 @@ package struct ConsentPair: Sendable, Equatable {
                 throw KeychainError(.decode, message: "a key in the keybag does not open")
             }
         }
-        var expected = Data(count: X25519.byteCount)
-        expected.withUnsafeMutableBytes { target in
-            privateKey.withUnsafeBytes { X25519.publicKey(of: $0, into: target) }
-        }
-        guard expected == publicKey else {
+        guard privateKey.withUnsafeBytes({ X25519.publicKey(of: $0) }) == publicKey else {
             throw KeychainError(.decode, message: "a public key in the keybag is not the one of its private key")
         }
         return privateKey

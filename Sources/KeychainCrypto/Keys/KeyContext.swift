@@ -31,11 +31,7 @@ package struct KeyContext: Sendable {
 
     func withInfo<R, E: Error>(_ label: String, _ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
         let info = Array(label.utf8) + bytes
-        var result: Result<R, E>?
-        info.withUnsafeBytes { info in
-            do throws(E) { result = .success(try body(info)) } catch { result = .failure(error) }
-        }
-        return try result!.get()
+        return try info.withUnsafeBytes { info in Result { () throws(E) in try body(info) } }.get()
     }
 
     func withUnsafeBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {

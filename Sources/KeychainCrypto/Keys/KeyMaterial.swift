@@ -46,8 +46,4 @@ extension KeyMaterial {
     }
 }
 
-extension KeyMaterial: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    package var description: String { "<REDACTED>" }
-    package var debugDescription: String { "<REDACTED>" }
-    package var customMirror: Mirror { Mirror(self, children: [:]) }
-}
+extension KeyMaterial: Redacted {}

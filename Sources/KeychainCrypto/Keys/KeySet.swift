@@ -111,21 +111,13 @@ extension KeySet {
     }
 }
 
-extension KeySet: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    package var description: String { "<REDACTED>" }
-    package var debugDescription: String { "<REDACTED>" }
-    package var customMirror: Mirror { Mirror(self, children: [:]) }
-}
+extension KeySet: Redacted {}
 
 extension Data {
     /// As `withUnsafeMutableBytes`, for a body that throws errors of ours.
     package mutating func withUnsafeMutableBytesTyped<R>(
         _ body: (UnsafeMutableRawBufferPointer) throws(KeychainError) -> R
     ) throws(KeychainError) -> R {
-        var result: Result<R, KeychainError>?
-        withUnsafeMutableBytes { bytes in
-            do throws(KeychainError) { result = .success(try body(bytes)) } catch { result = .failure(error) }
-        }
-        return try result!.get()
+        try withUnsafeMutableBytes { bytes in Result { () throws(KeychainError) in try body(bytes) } }.get()
     }
 }

@@ -107,8 +107,7 @@ extension Keybag {
             }
         }
         guard isWrapped else { throw KeychainError(.internalFailure, message: "a key could not be wrapped") }
-        var publicKey = Data(count: name.hasPublicHalf ? X25519.byteCount : 0)
-        if name.hasPublicHalf { publicKey.withUnsafeMutableBytes { X25519.publicKey(of: key, into: $0) } }
+        let publicKey = name.hasPublicHalf ? X25519.publicKey(of: key) : Data()
         return Entry(key: name, wrap: wrap, generation: generation, wrappedKey: wrappedKey, publicKey: publicKey)
     }
 
@@ -139,11 +138,10 @@ extension Keybag {
     /// - Throws: `.decode` if a public half does not belong to its key: files would be sealed for a stranger.
     private func requirePublicHalves(of keys: StoreKeys) throws(KeychainError) {
         for entry in entries where entry.key.hasPublicHalf {
-            var expected = Data(count: X25519.byteCount)
-            let computed: Void? = keys[entry.key.tier].withKey(entry.key, generation: entry.generation) { key in
-                expected.withUnsafeMutableBytes { X25519.publicKey(of: key, into: $0) }
+            let publicKey = keys[entry.key.tier].withKey(entry.key, generation: entry.generation) { key in
+                X25519.publicKey(of: key)
             }
-            guard computed == nil || expected == entry.publicKey else {
+            guard publicKey == nil || publicKey == entry.publicKey else {
                 throw KeychainError(.decode, message: "a public key in the keybag is not the one of its private key")
             }
         }

@@ -15,21 +15,11 @@ package enum Passcode {
                 .dataTooLarge,
                 message: "the \(name) has \(passcode.count) bytes; the most one can have is \(mostBytes)")
         }
-        guard passcode.withUnsafeBytes(isUTF8) else {
+        guard passcode.withUnsafeBytes({ (try? UTF8Span(validating: $0.bindMemory(to: UInt8.self).span)) != nil })
+        else {
             throw KeychainError(.decode, message: "the \(name) is not valid UTF-8")
         }
     }
 
     /// Makes no string of the bytes, because a string is not erased.
-    private static func isUTF8(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        var decoder = UTF8()
-        var iterator = bytes.makeIterator()
-        while true {
-            switch decoder.decode(&iterator) {
-            case .scalarValue: continue
-            case .emptyInput: return true
-            case .error: return false
-            }
-        }
-    }
 }

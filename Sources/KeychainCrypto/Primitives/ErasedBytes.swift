@@ -5,10 +5,8 @@ internal import KeychainSystem
 func withErasedBytes<R>(
     _ count: Int, _ body: (UnsafeMutableRawBufferPointer) throws(KeychainError) -> R
 ) throws(KeychainError) -> R {
-    var result: Result<R, KeychainError>?
-    withUnsafeTemporaryAllocation(byteCount: count, alignment: 16) { bytes in
+    try withUnsafeTemporaryAllocation(byteCount: count, alignment: 16) { bytes in
         defer { ckeychain_erase(bytes.baseAddress, bytes.count) }
-        do throws(KeychainError) { result = .success(try body(bytes)) } catch { result = .failure(error) }
-    }
-    return try result!.get()
+        return Result { () throws(KeychainError) in try body(bytes) }
+    }.get()
 }

@@ -64,14 +64,10 @@ extension KeyedHash {
     static func withExpanded<R, E: Error>(
         _ key: UnsafeRawBufferPointer, info: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(E) -> R
     ) throws(E) -> R {
-        var result: Result<R, E>?
-        withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 16) { derived in
+        try withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 16) { derived in
             defer { ckeychain_erase(derived.baseAddress, derived.count) }
             expand(key, info: info, into: derived)
-            do throws(E) { result = .success(try body(UnsafeRawBufferPointer(derived))) } catch {
-                result = .failure(error)
-            }
-        }
-        return try result!.get()
+            return Result { () throws(E) in try body(UnsafeRawBufferPointer(derived)) }
+        }.get()
     }
 }

@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import KeychainSystem
 
 /// Diffie-Hellman on Curve25519 (RFC 7748), with its results in memory that the caller owns.
@@ -8,6 +9,12 @@ enum X25519 {
     static func publicKey(of privateKey: UnsafeRawBufferPointer, into publicKey: UnsafeMutableRawBufferPointer) {
         precondition(privateKey.count == byteCount && publicKey.count == byteCount)
         CCryptoBoringSSL_X25519_public_from_private(publicKey.octets, privateKey.octets)
+    }
+
+    static func publicKey(of privateKey: UnsafeRawBufferPointer) -> Data {
+        var publicKey = Data(count: byteCount)
+        publicKey.withUnsafeMutableBytes { Self.publicKey(of: privateKey, into: $0) }
+        return publicKey
     }
 
     /// - Parameters: 32 bytes each.

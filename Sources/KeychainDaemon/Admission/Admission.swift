@@ -42,14 +42,9 @@ package struct Judgement: Sendable {
 
     /// Any process of the user is taken at its word.
     static let ofUser = Judgement(identity: nil, mayClaimStore: true, nonce: Data(), standing: nil)
+}
 
-    private init(identity: CallerDescription?, mayClaimStore: Bool, nonce: Data, standing: ProcessStanding?) {
-        self.identity = identity
-        self.mayClaimStore = mayClaimStore
-        self.nonce = nonce
-        self.standing = standing
-    }
-
+extension Judgement {
     /// - Parameter identity: nil in tests, where one process is several programs.
     package init(_ identity: CallerDescription?, _ standing: ProcessStanding) {
         self.init(identity: identity, mayClaimStore: false, nonce: .nonce(), standing: standing)

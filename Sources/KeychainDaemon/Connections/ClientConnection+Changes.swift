@@ -61,8 +61,8 @@ extension ClientConnection {
         event.clear()
     }
 
-    /// A subscription that cannot go on ends with the store's error.
-    private func asFailure<R>(_ body: () throws(KeychainError) -> R) throws(ConnectionEnd) -> R {
+    /// A connection that cannot go on ends with the store's error.
+    func asFailure<R>(_ body: () throws(KeychainError) -> R) throws(ConnectionEnd) -> R {
         do throws(KeychainError) {
             return try body()
         } catch {

@@ -1,5 +1,4 @@
 internal import Glibc
-internal import KeychainBus
 internal import KeychainModel
 internal import KeychainSystem
 internal import KeychainWire

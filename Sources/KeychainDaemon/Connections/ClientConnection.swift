@@ -51,7 +51,7 @@ final class ClientConnection {
         let receiver = try FrameReceiver(socket, peer, services.limits, services.budget, activity)
         let hello = try greeting(receiver)
         if ending != nil { throw .gone }
-        let engine = try open(store)
+        let engine = try asFailure { () throws(KeychainError) in try store.engine() }
         try send(.welcome(services.welcome(nonce: judgement.nonce, judgement.description(hello, peer))))
         if hello.hearsSigns { services.signs.add(sender) }
         defer { services.signs.remove(sender) }
@@ -85,14 +85,6 @@ final class ClientConnection {
                     + "version \(hello.version): update the older of the two")
         }
         return hello
-    }
-
-    private func open(_ store: ServedStore) throws(ConnectionEnd) -> any ChangeSource {
-        do throws(KeychainError) {
-            return try store.engine()
-        } catch {
-            throw .goodbye(.noStore, error.message)
-        }
     }
 
     /// Tells the client why the connection ends, if the client is there, and logs the client's faults.

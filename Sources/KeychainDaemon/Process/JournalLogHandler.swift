@@ -40,23 +40,14 @@ package struct JournalLogHandler: LogHandler {
         let text = (["\(event.message)"] + details).joined(separator: " ")
         // One entry is one line, whatever its text.
         let line = start(event.level) + text.split(whereSeparator: \.isNewline).joined(separator: " ") + "\n"
-        write(line)
+        // In one piece as a rule, since several threads write. If errors cannot be written, no other place can take them.
+        _ = Array(line.utf8).withUnsafeBytes { $0.write(to: STDERR_FILENO) }
     }
 
     private func start(_ level: Logger.Level) -> String {
         switch style {
         case .journal: "<\(level.priority)>"
         case .person: "\(Date().formatted(.iso8601)) \(level): "
-        }
-    }
-
-    /// In one piece as a rule, since several threads write. If errors cannot be written, no other place can take them.
-    private func write(_ line: String) {
-        var rest = Array(line.utf8)[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
-            if count < 0 && errno != EINTR { return }
-            rest = rest.dropFirst(max(0, count))
         }
     }
 }

@@ -49,8 +49,7 @@ private final class SocketFile: Sendable {
 
     /// Which file this daemon made, so that it removes no other one.
     private final class Made: @unchecked Sendable {  // set before the daemon has a second thread
-        var device: dev_t = 0
-        var inode: ino_t = 0
+        var file: FileNumber?
     }
 
     init(_ url: URL, _ isForAll: Bool) throws(KeychainError) {
@@ -74,16 +73,13 @@ private final class SocketFile: Sendable {
         guard chmod(url.path, isForAll ? 0o666 : 0o600) == 0, lstat(url.path, &information) == 0 else {
             throw Self.failure("protect", url, errno)
         }
-        (made.device, made.inode) = (information.st_dev, information.st_ino)
+        made.file = FileNumber(information)
         return listener
     }
 
     func remove() {
         var information = stat()
-        guard lstat(url.path, &information) == 0, information.st_dev == made.device,
-            information.st_ino == made.inode
-        else { return }
-        unlink(url.path)
+        if lstat(url.path, &information) == 0, FileNumber(information) == made.file { unlink(url.path) }
     }
 
     private func removeStale() throws(KeychainError) {

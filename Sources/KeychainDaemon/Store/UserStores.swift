@@ -82,11 +82,7 @@ package final class UserStores: Sendable {
     /// A number that goes to another person does not take the keychain along.
     private func requireSame(_ name: String, _ user: uid_t) throws(KeychainError) {
         let record = directory.appendingPathComponent("\(user).account")
-        if let file = try OwnFile.open(record, O_RDONLY) {
-            let held = OpenDescriptor(file)
-            guard let content = OpenDescriptor.content(of: held.number, most: 4_096) else {
-                throw KeychainError(file: "read", record, errno)
-            }
+        if let content = try OwnFile.content(of: record, most: 4_096) {
             let former = String(decoding: content, as: UTF8.self).trimming(while: \.isNewline)
             guard former.utf8.elementsEqual(name.utf8) else {
                 throw KeychainError(

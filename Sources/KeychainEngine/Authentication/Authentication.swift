@@ -43,30 +43,23 @@ package final class Authentication {
 
     // MARK: Using items
 
-    /// The answer to the question whether an item may be used.
-    enum Verdict {
-        case granted
-        /// The caller is told that the item does not exist.
-        case absent
-    }
-
-    /// Whether the proof is enough for an item.
+    /// Whether the proof is enough for an item. If not, the caller is told that the item does not exist.
     ///
     /// - Throws: `.interactionNotAllowed` if a person would have to be asked and the query forbids it, or with the
     ///   challenge that says what is missing; `.authenticationFailed` if no person could show it;
     ///   `KeychainError.biometryUnknown` if the reader has to be looked at first.
-    func judge(
+    func permits(
         _ control: AccessControl, _ operation: AccessControl.Operation, _ ui: ItemQuery.AuthenticationUI,
         hasPasscode: Bool
-    ) throws(KeychainError) -> Verdict {
-        guard control.isConstrained else { return .granted }
+    ) throws(KeychainError) -> Bool {
+        guard control.isConstrained else { return true }
         let alternatives = control.alternatives(for: operation)
-        if alternatives.contains([]) { return .granted }
-        if try isInvalidated(control) { return operation == .delete ? .granted : .absent }
+        if alternatives.contains([]) { return true }
+        if try isInvalidated(control) { return operation == .delete }
         let shown = factorsShown
-        if alternatives.contains(where: { $0.isSubset(of: shown) }) { return .granted }
+        if alternatives.contains(where: { $0.isSubset(of: shown) }) { return true }
         switch ui {
-        case .skip: return .absent
+        case .skip: return false
         case .fail: throw .consentNeeded
         case .allow:
             let missing = alternatives.map { $0.subtracting(shown) }

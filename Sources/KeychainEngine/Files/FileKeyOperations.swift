@@ -43,7 +43,7 @@ struct FileKeyOperations {
     }
 
     private func freshKey() throws(KeychainError) -> SecretBytes {
-        try withFileKey { target throws(KeychainError) in try randomness.fill(target) }
+        try SecretBytes(count: FileKey.byteCount) { target throws(KeychainError) in try randomness.fill(target) }
     }
 
     /// Wraps a file's key under the newest key of its class.
@@ -76,7 +76,7 @@ struct FileKeyOperations {
         let wrap = FileKeyWrap(storeID: storeID, fileID: wrapped.fileID, fileClass: wrapped.fileClass)
         return try keys.withFileClassKey(wrapped.fileClass, generation: wrapped.generation) {
             classKey throws(KeychainError) in
-            try withFileKey { key throws(KeychainError) in
+            try SecretBytes(count: FileKey.byteCount) { key throws(KeychainError) in
                 if wrapped.fileClass == .completeUnlessOpen {
                     try wrap.unwrap(
                         wrapped.wrappedKey, from: wrapped.publicKey, privateKey: classKey,
@@ -86,18 +86,6 @@ struct FileKeyOperations {
                 }
             }
         }
-    }
-
-    /// - Parameter fill: Gets 32 bytes, which are erased if it throws.
-    private func withFileKey(
-        _ fill: (UnsafeMutableRawBufferPointer) throws(KeychainError) -> Void
-    ) throws(KeychainError) -> SecretBytes {
-        var result: Result<Void, KeychainError> = .success(())
-        let key = SecretBytes(count: FileKey.byteCount) { target in
-            do throws(KeychainError) { try fill(target) } catch { result = .failure(error) }
-        }
-        try result.get()
-        return key
     }
 }
 

@@ -156,13 +156,11 @@ extension UUID {
     /// Sixteen random bytes with the marks of a random UUID (RFC 9562, section 5.4).
     init(from randomness: any Randomness) throws(KeychainError) {
         var bytes = UUID().uuid
-        var failure: KeychainError?
-        withUnsafeMutableBytes(of: &bytes) { target in
-            do throws(KeychainError) { try randomness.fill(target) } catch { failure = error }
+        try withUnsafeMutableBytes(of: &bytes) { target throws(KeychainError) in
+            try randomness.fill(target)
             target[6] = target[6] & 0x0f | 0x40
             target[8] = target[8] & 0x3f | 0x80
         }
-        if let failure { throw failure }
         self.init(uuid: bytes)
     }
 }

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import KeychainCrypto
 package import KeychainModel
 
@@ -16,50 +15,44 @@ extension ItemOperations {
             findings += try lostPair()
         } catch let error as KeychainError where error.signal != .staleKeys && error.signal != .lookAtReader {
             // The remaining rows are not known; the findings so far are reported.
-            findings.append(
-                StoreFinding(
-                    .damage, "the items could not all be looked at: \(error.message)",
-                    advice: StoreFinding.repairAdvice, isRepairable: true))
+            findings.add(
+                .damage, "the items could not all be looked at: \(error.message)",
+                advice: StoreFinding.repairAdvice, isRepairable: true)
         }
         findings += report.findings
         if keys.snapshot.bag.isRekeying {
-            findings.append(
-                StoreFinding(
-                    .warning, "a renewal of all keys is not finished: items are under former keys, or do not open",
-                    advice: keys.snapshot.bag.passcode == nil
-                        ? "run 'keychainctl passcode set', which goes on with it first"
-                        : "run 'keychainctl unlock', which goes on with it"))
+            findings.add(
+                .warning, "a renewal of all keys is not finished: items are under former keys, or do not open",
+                advice: keys.snapshot.bag.passcode == nil
+                    ? "run 'keychainctl passcode set', which goes on with it first"
+                    : "run 'keychainctl unlock', which goes on with it")
         }
         if configuration.host.isDaemon, keys.latestExpiry > clockDate {
-            findings.append(
-                StoreFinding(
-                    .warning,
-                    "keychaind has seen the clock at a later time than it is now: items that expire by then are hidden",
-                    advice: "if that time was wrong, start keychaind anew: it forgets it"))
+            findings.add(
+                .warning,
+                "keychaind has seen the clock at a later time than it is now: items that expire by then are hidden",
+                advice: "if that time was wrong, start keychaind anew: it forgets it")
         }
         let (version, known) = (try store.version(), configuration.schema.version)
         if version < known {
-            findings.append(
-                StoreFinding(
-                    .note,
-                    "the store waits at version \(version) of \(known): programs with release "
-                        + "\(configuration.schema.release(of: version)) or later inside open it",
-                    advice:
-                        "nothing is to be done: what needs version \(known) raises it, and earlier programs then say "
-                        + "that they have to be updated"))
+            findings.add(
+                .note,
+                "the store waits at version \(version) of \(known): programs with release "
+                    + "\(configuration.schema.release(of: version)) or later inside open it",
+                advice:
+                    "nothing is to be done: what needs version \(known) raises it, and earlier programs then say "
+                    + "that they have to be updated")
         }
         let free = try store.freeBytes()
         if free > 1 << 20 {
-            findings.append(
-                StoreFinding(
-                    .note, "deleted items have left \(free >> 20) MiB of the database free",
-                    advice: "run 'keychainctl doctor --compact', which gives them back to the disk"))
+            findings.add(
+                .note, "deleted items have left \(free >> 20) MiB of the database free",
+                advice: "run 'keychainctl doctor --compact', which gives them back to the disk")
         }
         if keys.snapshot.memoryKind == .ordinary {
-            findings.append(
-                StoreFinding(
-                    .note, "the keys are in memory that can be swapped out",
-                    advice: "raise the limit of locked memory ('ulimit -l'), or encrypt the swap space"))
+            findings.add(
+                .note, "the keys are in memory that can be swapped out",
+                advice: "raise the limit of locked memory ('ulimit -l'), or encrypt the swap space")
         }
         return findings
     }
@@ -163,70 +156,61 @@ private struct RowReport {
     var findings: [StoreFinding] {
         var findings: [StoreFinding] = []
         if !unreadable.isEmpty {
-            findings.append(
-                StoreFinding(
-                    .damage, "\(unreadable.listed) not open: damaged, edited or taken from another store",
-                    advice: "they are left out of every answer, and kept. Add the items anew, which replaces them, or "
-                        + StoreFinding.repairAdvice,
-                    isRepairable: true))
+            findings.add(
+                .damage, "\(unreadable.listed) not open: damaged, edited or taken from another store",
+                advice: "they are left out of every answer, and kept. Add the items anew, which replaces them, or "
+                    + StoreFinding.repairAdvice,
+                isRepairable: true)
         }
         if locked > 0 {
-            findings.append(
-                StoreFinding(
-                    .note, "\(locked) \(locked == 1 ? "item is" : "items are") locked and could not be looked at",
-                    advice: "run 'keychainctl unlock', and then this again"))
+            findings.add(
+                .note, "\(locked) \(locked == 1 ? "item is" : "items are") locked and could not be looked at",
+                advice: "run 'keychainctl unlock', and then this again")
         }
         if invalidated > 0 {
-            findings.append(
-                StoreFinding(
-                    .note,
-                    "\(invalidated) \(invalidated == 1 ? "item was" : "items were") stored for the fingers or faces that "
-                        + "were enrolled then, and others are now: no answer has them any more",
-                    advice: "add them anew, which replaces them, or delete them"))
+            findings.add(
+                .note,
+                "\(invalidated) \(invalidated == 1 ? "item was" : "items were") stored for the fingers or faces that "
+                    + "were enrolled then, and others are now: no answer has them any more",
+                advice: "add them anew, which replaces them, or delete them")
         }
         if !orphaned.isEmpty {
-            findings.append(
-                StoreFinding(
-                    .warning,
-                    "\(orphaned.listed) not open without a passcode, and none is set: "
-                        + "left by a removal of the passcode that was cut short, or edited",
-                    advice: "they are left out of every answer, and 'keychainctl passcode set' removes them; "
-                        + "put keychain.db back from a backup if nobody removed a passcode"))
+            findings.add(
+                .warning,
+                "\(orphaned.listed) not open without a passcode, and none is set: "
+                    + "left by a removal of the passcode that was cut short, or edited",
+                advice: "they are left out of every answer, and 'keychainctl passcode set' removes them; "
+                    + "put keychain.db back from a backup if nobody removed a passcode")
         }
         if !misplaced.isEmpty {
-            findings.append(
-                StoreFinding(
-                    .damage, "\(misplaced.listed) not match the index, so that some searches do not find them",
-                    advice: StoreFinding.repairAdvice, isRepairable: true))
+            findings.add(
+                .damage, "\(misplaced.listed) not match the index, so that some searches do not find them",
+                advice: StoreFinding.repairAdvice, isRepairable: true)
         }
         for (row, holder) in namesakes.prefix(10) {
-            findings.append(
-                StoreFinding(
-                    .warning,
-                    "rows \(row) and \(holder) have one name: row \(row) was hidden as expired when the other was added, "
-                        + "and the clock was set back since",
-                    advice: "both are kept and found. Delete the one that is not wanted"))
+            findings.add(
+                .warning,
+                "rows \(row) and \(holder) have one name: row \(row) was hidden as expired when the other was added, "
+                    + "and the clock was set back since",
+                advice: "both are kept and found. Delete the one that is not wanted")
         }
         if namesakes.count > 10 {
-            findings.append(
-                StoreFinding(
-                    .warning, "\(namesakes.count - 10) more rows have the names of others",
-                    advice: "they are kept and found. Delete those that are not wanted"))
+            findings.add(
+                .warning, "\(namesakes.count - 10) more rows have the names of others",
+                advice: "they are kept and found. Delete those that are not wanted")
         }
         if !nameless.isEmpty {
-            findings.append(
-                StoreFinding(
-                    .warning,
-                    "\(nameless.listed) not have their names, which were given up while they were hidden as expired",
-                    advice: StoreFinding.repairAdvice, isRepairable: true))
+            findings.add(
+                .warning,
+                "\(nameless.listed) not have their names, which were given up while they were hidden as expired",
+                advice: StoreFinding.repairAdvice, isRepairable: true)
         }
         if strayEntries > 0 {
-            findings.append(
-                StoreFinding(
-                    .warning, "the index has \(strayEntries) entries without a row: rows were removed by other means",
-                    advice:
-                        "if items are missing put keychain.db back from a backup; 'keychainctl doctor --repair' tidies up",
-                    isRepairable: true))
+            findings.add(
+                .warning, "the index has \(strayEntries) entries without a row: rows were removed by other means",
+                advice:
+                    "if items are missing put keychain.db back from a backup; 'keychainctl doctor --repair' tidies up",
+                isRepairable: true)
         }
         return findings
     }

@@ -51,11 +51,9 @@ extension ItemOperations {
     }
 
     /// - Returns: false if deleting the row needs authentication and the query leaves out such rows.
-    /// - Throws: as ``Authentication/judge(_:_:_:hasPasscode:)``.
+    /// - Throws: as ``Authentication/permits(_:_:_:hasPasscode:)``.
     func mayDelete(_ item: Item, _ ui: ItemQuery.AuthenticationUI) throws(KeychainError) -> Bool {
-        let verdict = try authentication.judge(item.accessControl, .delete, ui, hasPasscode: hasPasscode)
-        if case .granted = verdict { return true }
-        return false
+        try authentication.permits(item.accessControl, .delete, ui, hasPasscode: hasPasscode)
     }
 
     /// Records the items that nothing opens once the passcode is removed. Each item is opened for that, since the row's

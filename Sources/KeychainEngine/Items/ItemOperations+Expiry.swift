@@ -236,8 +236,7 @@ extension ItemOperations {
     /// Whether the file system's clock agrees with the reading, by a write to a file of the store.
     private func fileSystemAgrees(with reading: ClockReading) -> Bool {
         // A copied or repaired store may lack the file.
-        let url = configuration.storeDirectory.appendingPathComponent("store.lock")
-        guard let file = try? OwnFile.make(url, through: configuration.files) else { return false }
+        guard let file = try? OwnFile.make(configuration.storeLock, through: configuration.files) else { return false }
         defer { close(file) }
         guard let written = configuration.clock.now(byWritingTo: file) else { return false }
         return abs(written - reading.now) <= Self.mostDisagreement

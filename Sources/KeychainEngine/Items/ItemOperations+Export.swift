@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import KeychainCrypto
 internal import KeychainModel
 internal import Logging
@@ -70,21 +69,14 @@ extension ItemOperations {
         guard case .some(.some(let row)) = row else { return nil }
         if row.control.protection.isThisDeviceOnly && !request.isMove {
             leftOut.thisDeviceOnly += 1
-        } else if row.control.isConstrained, try !request.isMove || !isShown(row.control) {
+        } else if row.control.isConstrained,
+            try !request.isMove || !authentication.permits(row.control, .read, .allow, hasPasscode: hasPasscode)
+        {
             leftOut.constrained += 1
         } else {
             return row.home
         }
         return nil
-    }
-
-    /// - Throws: the challenge, if the proof of a person is missing.
-    private func isShown(_ control: AccessControl) throws -> Bool {
-        if case .granted = try authentication.judge(control, .read, .allow, hasPasscode: hasPasscode) {
-            true
-        } else {
-            false
-        }
     }
 
     private func open(_ id: Int64, as itemClass: ItemClass, on connection: StoreConnection) throws -> Item? {

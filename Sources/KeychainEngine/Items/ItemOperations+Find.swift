@@ -33,7 +33,7 @@ extension ItemOperations {
     /// A row as part of an answer, nil if it is left out. A search does not open the secret of a constrained row; this
     /// call does.
     ///
-    /// - Throws: as ``Authentication/judge(_:_:_:hasPasscode:)``, or `.authenticationFailed` for a wrong application
+    /// - Throws: as ``Authentication/permits(_:_:_:hasPasscode:)``, or `.authenticationFailed` for a wrong application
     ///   password.
     func readable(
         _ row: OpenedRow, _ ui: ItemQuery.AuthenticationUI, wantsSecret: Bool, on connection: StoreConnection
@@ -42,8 +42,7 @@ extension ItemOperations {
         if row.item.isKeptInEngine { return row }
         let control = row.item.accessControl
         guard control.isConstrained else { return row }
-        let verdict = try authentication.judge(control, .read, ui, hasPasscode: hasPasscode)
-        guard case .granted = verdict else { return nil }
+        guard try authentication.permits(control, .read, ui, hasPasscode: hasPasscode) else { return nil }
         // The row is opened even if only attributes are wanted: only opening shows whether an application password is
         // right.
         guard wantsSecret || control.isSealedWithApplicationPassword else { return row }

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import KeychainCrypto
 internal import KeychainModel
 internal import Logging
@@ -41,7 +40,7 @@ extension ItemOperations {
     /// Uses a key.
     ///
     /// - Returns: r ‖ s, or the X coordinate of the common point.
-    /// - Throws: as ``Authentication/judge(_:_:_:hasPasscode:)``; `.itemNotFound` if the caller has no such key of the
+    /// - Throws: as ``Authentication/permits(_:_:_:hasPasscode:)``; `.itemNotFound` if the caller has no such key of the
     ///   engine; `.decode` for a key for other fingers or faces than are enrolled now; `.parameter` for a point that is
     ///   not on the curve.
     func use(_ use: KeyUse, from caller: Caller) throws -> SecretBytes {
@@ -75,8 +74,9 @@ extension ItemOperations {
             opened = try cipher.open(row, as: .key) { item in
                 guard matcher.matches(item), item.isKeptInEngine else { return .nothing }
                 do throws(KeychainError) {
-                    let verdict = try authentication.judge(item.accessControl, .use, ui, hasPasscode: hasPasscode)
-                    if case .granted = verdict { return .everything }
+                    if try authentication.permits(item.accessControl, .use, ui, hasPasscode: hasPasscode) {
+                        return .everything
+                    }
                     if try authentication.isInvalidated(item.accessControl) {
                         refusal = KeychainError(
                             .decode,

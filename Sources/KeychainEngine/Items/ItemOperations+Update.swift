@@ -29,12 +29,10 @@ extension ItemOperations {
     }
 
     /// - Returns: false if the row does not exist for this caller.
-    /// - Throws: as ``Authentication/judge(_:_:_:hasPasscode:)``.
+    /// - Throws: as ``Authentication/permits(_:_:_:hasPasscode:)``.
     func mayChange(_ item: Item, _ ui: ItemQuery.AuthenticationUI) throws(KeychainError) -> Bool {
         let operation: AccessControl.Operation = item.isKeptInEngine ? .use : .read
-        let verdict = try authentication.judge(item.accessControl, operation, ui, hasPasscode: hasPasscode)
-        if case .granted = verdict { return true }
-        return false
+        return try authentication.permits(item.accessControl, operation, ui, hasPasscode: hasPasscode)
     }
 
     /// Binds a new access control to the present enrolment. This precedes the transaction, since the reader has to be

@@ -26,8 +26,6 @@ struct Sightings: Equatable {
 
     private(set) var all: [Sighting] = []
 
-    var latest: ExpiryDate? { all.last?.date }
-
     /// Forgets the sightings that the clocks contradict: the time of day is before a sighting's, or was set since.
     mutating func forget(contradictedBy reading: ClockReading) {
         let now = ExpiryDate(clamping: reading.now)

@@ -1,5 +1,4 @@
 internal import FoundationEssentials
-internal import Glibc
 internal import KeychainCrypto
 internal import KeychainModel
 internal import KeychainSystem
@@ -173,24 +172,18 @@ struct AttemptCounter: Sendable {
 
     /// nil if the file is damaged.
     private func stored() throws(KeychainError) -> AttemptRecord? {
-        guard let file = try OwnFile.open(url, O_RDONLY) else {
+        guard let bytes = try OwnFile.content(of: url, most: 256) else {
             return AttemptRecord(count: 0, time: 0, bootID: configuration.clock.bootID)
         }
-        defer { close(file) }
-        var bytes = Data(count: 256)
-        let count = bytes.withUnsafeMutableBytes { read(file, $0.baseAddress, $0.count) }
-        guard count >= 0 else { throw KeychainError(file: "read", url, errno) }
-        return AttemptRecord(decoding: bytes.prefix(count), storeID: storeID, deviceKey: deviceKey)
+        return AttemptRecord(decoding: Data(bytes), storeID: storeID, deviceKey: deviceKey)
     }
 
     /// Removes the file that a killed writer left.
     func removeLeftover() { file.removeLeftover() }
 
     private func save(_ record: AttemptRecord) throws(KeychainError) {
-        var result: Result<Void, KeychainError> = .success(())
-        record.encoded(storeID: storeID, deviceKey: deviceKey).withUnsafeBytes { bytes in
-            do throws(KeychainError) { try file.replace(with: bytes) } catch { result = .failure(error) }
-        }
-        try result.get()
+        try record.encoded(storeID: storeID, deviceKey: deviceKey).withUnsafeBytes { bytes in
+            Result { () throws(KeychainError) in try file.replace(with: bytes) }
+        }.get()
     }
 }

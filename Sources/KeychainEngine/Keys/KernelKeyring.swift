@@ -46,17 +46,13 @@ struct KernelKeyring: Sendable {
     func read<R>(
         _ serial: Int32, capacity: Int, _ body: (UnsafeRawBufferPointer) throws(KeychainError) -> R?
     ) throws(KeychainError) -> R? {
-        var result: Result<R?, KeychainError> = .success(nil)
-        withUnsafeTemporaryAllocation(byteCount: capacity, alignment: 16) { bytes in
+        try withUnsafeTemporaryAllocation(byteCount: capacity, alignment: 16) { bytes -> Result<R?, KeychainError> in
             var count = 0
-            guard ckeychain_keyring_read(serial, bytes.baseAddress!, bytes.count, &count) == 0 else { return }
-            do throws(KeychainError) {
-                result = .success(try body(UnsafeRawBufferPointer(rebasing: bytes[..<count])))
-            } catch {
-                result = .failure(error)
+            guard ckeychain_keyring_read(serial, bytes.baseAddress!, bytes.count, &count) == 0 else {
+                return .success(nil)
             }
-        }
-        return try result.get()
+            return Result { () throws(KeychainError) in try body(UnsafeRawBufferPointer(rebasing: bytes[..<count])) }
+        }.get()
     }
 
     /// Removes keys by their names, for every process.

@@ -1,34 +1,12 @@
 package import KeychainCrypto
 package import KeychainModel
 
-/// The source of the keys of a session that come and go with the lock.
-protocol KeySource: AnyObject {
-    /// The keys of the "when unlocked" tier; nil if the store is locked. The call counts as a use of them.
-    func fetchWhenUnlocked(_ snapshot: KeySnapshot) throws(KeychainError) -> KeySet?
-
-    /// The keys of the "when unlocked" tier, without counting as a use.
-    func available(_ snapshot: KeySnapshot) throws(KeychainError) -> KeySet?
-
-    /// The keys of the "when user inactive" tier; nil if they are out of reach, or no passcode is set. The call does not
-    /// count as a use.
-    func whenUserInactive(_ snapshot: KeySnapshot) throws(KeychainError) -> KeySet?
-
-    /// - Throws: `.interactionNotAllowed` if the store was locked since the snapshot and the grace is over.
-    func requireWithinGrace(_ snapshot: KeySnapshot) throws(KeychainError)
-
-    /// - Throws: if the store has gone to another host since the snapshot.
-    func requireHost(_ snapshot: KeySnapshot) throws(KeychainError)
-
-    /// Records a date of expiry that has passed.
-    func noteExpired(_ date: ExpiryDate)
-}
-
 /// The keys of a store for the length of one operation, in one thread.
 ///
 /// The keys of the "when unlocked" tier are fetched when the first of them is used, and erased when the operation ends.
 /// Keys that were fetched before a lock may be used until the end of the grace.
 package final class KeySession {
-    private let keys: any KeySource
+    private let keys: KeyStore
     /// Whether rows under keys that the keybag lacks count as damaged, instead of making the operation begin anew.
     let isLastAttempt: Bool
     package let snapshot: KeySnapshot
@@ -40,7 +18,7 @@ package final class KeySession {
     private let countsAsUse: Bool
 
     init(
-        _ keys: any KeySource, _ snapshot: KeySnapshot, latestExpiry: ExpiryDate, isLastAttempt: Bool,
+        _ keys: KeyStore, _ snapshot: KeySnapshot, latestExpiry: ExpiryDate, isLastAttempt: Bool,
         countsAsUse: Bool = true
     ) {
         self.keys = keys

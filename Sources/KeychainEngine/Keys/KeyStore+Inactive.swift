@@ -16,6 +16,8 @@ extension KeyStore {
         case unsettled
     }
 
+    /// The keys of the "when user inactive" tier; nil if they are out of reach, or no passcode is set. The call does not
+    /// count as a use.
     func whenUserInactive(_ snapshot: KeySnapshot) throws(KeychainError) -> KeySet? {
         switch snapshot.whenUnlocked {
         // They come from the keys that the snapshot has.

@@ -6,7 +6,7 @@ internal import KeychainSystem
 internal import Synchronization
 
 /// Knows which keys of a store are within reach, and where (docs/key-hierarchy.md).
-package final class KeyStore: KeySource, Sendable {
+package final class KeyStore: Sendable {
     package let storeID: UUID
     let configuration: EngineConfiguration
     let deviceKey: KeyMaterial
@@ -69,8 +69,7 @@ package final class KeyStore: KeySource, Sendable {
 
     /// Runs `body` while no other process makes the store, changes its keybag or tries a passcode.
     package func withStoreLock<R>(_ body: () throws -> R) throws -> R {
-        let lock = configuration.storeDirectory.appendingPathComponent("store.lock")
-        return try LockFile.withLock(lock, configuration.files) {
+        try configuration.withStoreLock {
             // A leftover keybag may be one that opens without the passcode.
             keybagFile.removeLeftover()
             attempts.removeLeftover()
@@ -111,6 +110,7 @@ package final class KeyStore: KeySource, Sendable {
             isLastAttempt: isLastAttempt)
     }
 
+    /// Records a date of expiry that has passed.
     func noteExpired(_ date: ExpiryDate) { state.noteExpired(date.milliseconds) }
 
     /// Whether the lock or the keybag has changed since a session began, so that its refusals are not final.
@@ -158,6 +158,7 @@ package final class KeyStore: KeySource, Sendable {
             whenUnlocked: record.isLocked ? .locked : serial.map { .keyring($0) } ?? .locked, keyringKey: keyringKey)
     }
 
+    /// The keys of the "when unlocked" tier; nil if the store is locked. The call counts as a use of them.
     func fetchWhenUnlocked(_ snapshot: KeySnapshot) throws(KeychainError) -> KeySet? {
         guard let keys = try available(snapshot) else {
             // The keys have expired, or were replaced without a notice: the next operation looks again.
@@ -189,6 +190,7 @@ package final class KeyStore: KeySource, Sendable {
         }
     }
 
+    /// - Throws: `.interactionNotAllowed` if the store was locked since the snapshot and the grace is over.
     func requireWithinGrace(_ snapshot: KeySnapshot) throws(KeychainError) {
         // A missing or damaged record counts as a lock without grace.
         if let record = state.read(),
@@ -199,6 +201,7 @@ package final class KeyStore: KeySource, Sendable {
         throw KeychainError(.interactionNotAllowed, message: "the keychain was locked while this call was in progress")
     }
 
+    /// - Throws: if the store has gone to another host since the snapshot.
     func requireHost(_ snapshot: KeySnapshot) throws(KeychainError) {
         // A handover changes the lock, too.
         guard configuration.host == .embedded, state.read()?.epoch != snapshot.record.epoch else { return }
@@ -220,7 +223,7 @@ package final class KeyStore: KeySource, Sendable {
     var place: StorePlace {
         let present = StorePlace(configuration.storeDirectory)
         return places.withLock { places in
-            guard let present else { return places.last ?? StorePlace(device: 0, inode: 0) }
+            guard let present else { return places.last ?? StorePlace(device: 0, number: 0) }
             if places.last != present { places = places.filter { $0 != present } + [present] }
             return present
         }
@@ -237,8 +240,8 @@ package final class KeyStore: KeySource, Sendable {
     func binding(_ bag: Keybag, _ record: LockRecord) -> KeyringBinding {
         let place = place
         return KeyringBinding(
-            storeID: storeID, device: place.device, inode: place.inode, bag: bag, lockedAt: record.lockedAt,
-            boot: Self.boot)
+            storeID: storeID, device: UInt64(place.device), inode: UInt64(place.number), bag: bag,
+            lockedAt: record.lockedAt, boot: Self.boot)
     }
 
     /// nil if the key is gone, or is not ours: the keyring is open to every program of the user.

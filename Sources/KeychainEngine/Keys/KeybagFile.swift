@@ -24,9 +24,11 @@ package struct KeybagFile: Sendable {
     /// - Throws: `.notAvailable` if the file is missing, another user's, not readable, or not an intact keybag of this
     ///   device key and, if a store is named, of that store.
     func load(deviceKey: KeyMaterial, expecting storeID: UUID? = nil) throws(KeychainError) -> Keybag {
-        let bytes = try bytes()
+        guard let bytes = try OwnFile.content(of: url, most: Self.mostBytes) else {
+            throw KeychainError(file: "open", url, ENOENT)
+        }
         return try Self.usable { () throws(KeychainError) in
-            let bag = try Keybag(decoding: bytes, deviceKey: deviceKey)
+            let bag = try Keybag(decoding: Data(bytes), deviceKey: deviceKey)
             guard storeID == nil || bag.storeID == storeID else { throw Self.foreign }
             // The check precedes any question for a passcode: with less work the passcode's fingerprint would reveal
             // it.
@@ -61,17 +63,6 @@ package struct KeybagFile: Sendable {
                 + "program sets, so somebody has changed it. Put it back from a backup")
     }
 
-    private func bytes() throws(KeychainError) -> Data {
-        guard let file = try OwnFile.open(url, O_RDONLY) else { throw KeychainError(file: "open", url, ENOENT) }
-        defer { close(file) }
-        var information = stat()
-        guard fstat(file, &information) == 0 else { throw KeychainError(file: "read", url, errno) }
-        var bytes = Data(count: min(Int(information.st_size), Self.mostBytes))
-        let count = bytes.withUnsafeMutableBytes { read(file, $0.baseAddress, $0.count) }
-        guard count >= 0 else { throw KeychainError(file: "read", url, errno) }
-        return bytes.prefix(count)
-    }
-
     /// Removes the file that a killed writer left. Called under the store's lock, as every write.
     func removeLeftover() { file.removeLeftover() }
 
@@ -91,10 +82,8 @@ package struct KeybagFile: Sendable {
     private func write(
         _ bag: Keybag, _ deviceKey: KeyMaterial, _ body: (UnsafeRawBufferPointer) throws(KeychainError) -> Void
     ) throws(KeychainError) {
-        var result: Result<Void, KeychainError> = .success(())
-        bag.encoded(deviceKey: deviceKey).withUnsafeBytes { bytes in
-            do throws(KeychainError) { try body(bytes) } catch { result = .failure(error) }
-        }
-        try result.get()
+        try bag.encoded(deviceKey: deviceKey).withUnsafeBytes { bytes in
+            Result { () throws(KeychainError) in try body(bytes) }
+        }.get()
     }
 }

@@ -1,22 +1,12 @@
 internal import FoundationEssentials
-internal import Glibc
+internal import KeychainSystem
 
 /// The kernel's name of the directory of a store: a copy is in another directory, whatever its path.
-struct StorePlace: Sendable, Hashable {
-    var device: UInt64
-    var inode: UInt64
+typealias StorePlace = FileNumber
 
-    init(device: UInt64, inode: UInt64) {
-        self.device = device
-        self.inode = inode
-    }
-
+extension StorePlace {
     /// nil if the directory is missing or not accessible.
-    init?(_ directory: URL) {
-        var information = stat()
-        guard stat(directory.path, &information) == 0 else { return nil }
-        self.init(device: UInt64(information.st_dev), inode: UInt64(information.st_ino))
-    }
+    init?(_ directory: URL) { self.init(directory.path) }
 
-    var name: String { String(device, radix: 16) + "-" + String(inode, radix: 16) }
+    var name: String { String(device, radix: 16) + "-" + String(number, radix: 16) }
 }

@@ -27,7 +27,7 @@ package struct StoreHandover {
                     inOthersHomes: configuration.mayLieInOthersHomes)
             let lock = isClosed ? try DaemonLock(configuration) : nil
             let keys = isClosed ? nil : try keyStore()
-            try withStoreLock {
+            try configuration.withStoreLock {
                 try lock?.requireInPlace()
                 let mark = HostMark(configuration)
                 let present = try mark.read()
@@ -44,11 +44,6 @@ package struct StoreHandover {
 
     /// The last part of ``handOver(from:to:)``.
     func tellPrograms() throws { try keyStore()?.leaveToDaemon() }
-
-    private func withStoreLock(_ body: () throws -> Void) throws {
-        let lock = configuration.storeDirectory.appendingPathComponent("store.lock")
-        try LockFile.withLock(lock, configuration.files, body)
-    }
 
     /// nil if there is no store yet.
     private func keyStore() throws -> KeyStore? {

@@ -152,10 +152,3 @@ final class PinentrySession {
         }
     }
 }
-
-extension SecretBytes {
-    /// Compares two secrets that the same person has just typed.
-    func hasSameBytes(as other: SecretBytes) -> Bool {
-        withUnsafeBytes { mine in other.withUnsafeBytes { mine.elementsEqual($0) } }
-    }
-}

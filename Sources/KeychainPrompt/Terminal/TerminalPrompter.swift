@@ -1,5 +1,4 @@
 internal import CKeychainLinux
-internal import Glibc
 package import KeychainModel
 
 /// Asks at the terminal of this process, where nothing of the answer is shown.

@@ -29,9 +29,8 @@ package enum LockFile {
 
     /// Whether a file that is open is still the one of that name.
     package static func isInPlace(_ file: Int32, _ url: URL) -> Bool {
-        var (open, named) = (stat(), stat())
-        guard fstat(file, &open) == 0, stat(url.path, &named) == 0 else { return false }
-        return open.st_ino == named.st_ino && open.st_dev == named.st_dev
+        var open = stat()
+        return fstat(file, &open) == 0 && FileNumber(open) == FileNumber(url.path)
     }
 
     // MARK: Waiting
@@ -72,11 +71,7 @@ package enum LockFile {
         if place.split(separator: ":").prefix(2).map({ UInt($0, radix: 16) }) == [major, minor] { return true }
         let directory = "/proc/\(number)/fd"
         let files = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
-        return files.contains { name in
-            var other = stat()
-            return stat("\(directory)/\(name)", &other) == 0 && other.st_ino == status.st_ino
-                && other.st_dev == status.st_dev
-        }
+        return files.contains { FileNumber("\(directory)/\($0)") == FileNumber(status) }
     }
 
     private static func lock(

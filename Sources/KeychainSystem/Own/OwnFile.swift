@@ -38,6 +38,21 @@ package enum OwnFile {
         throw refused(url, flaw)
     }
 
+    /// The content of a small file.
+    ///
+    /// - Parameter most: As ``OpenDescriptor/content(of:most:)`` takes it.
+    /// - Returns: nil if there is no such file.
+    package static func content(
+        of url: URL, most: Int, of owner: Owner = .thisUser
+    ) throws(KeychainError) -> [UInt8]? {
+        guard let file = try open(url, O_RDONLY, of: owner) else { return nil }
+        defer { close(file) }
+        guard let content = OpenDescriptor.content(of: file, most: most) else {
+            throw KeychainError(file: "read", url, errno)
+        }
+        return content
+    }
+
     /// Opens a file, which is made for its owner alone if it is not there.
     package static func make(
         _ url: URL, _ flags: Int32 = O_RDWR, through files: any FileSystem = SystemFiles()

@@ -1,5 +1,5 @@
 package import FoundationEssentials
-internal import Glibc
+package import Glibc
 package import KeychainModel
 
 /// The sockets of daemons.
@@ -7,10 +7,12 @@ package enum SocketLocation {
     package static var ofSystem: URL { URL(fileURLWithPath: "/run/keychain/socket") }
 
     /// `$XDG_RUNTIME_DIR/keychain/socket`; without that variable the directory is the one that logind makes for a user.
-    package static func ofUser(_ environment: Environment) throws(KeychainError) -> URL {
+    package static func ofUser(
+        _ environment: Environment, _ user: uid_t = geteuid()
+    ) throws(KeychainError) -> URL {
         let runtime =
             try environment.directory("XDG_RUNTIME_DIR")
-            ?? URL(fileURLWithPath: "/run/user/\(geteuid())", isDirectory: true)
+            ?? URL(fileURLWithPath: "/run/user/\(user)", isDirectory: true)
         return runtime.appendingPathComponent("keychain").appendingPathComponent("socket")
     }
 }

@@ -1,5 +1,4 @@
 package import FoundationEssentials
-internal import Glibc
 package import KeychainModel
 
 extension StoreHost {
@@ -16,15 +15,11 @@ extension StoreHost {
     ///   may be in its place.
     package init(ofStore storeDirectory: URL) throws(KeychainError) {
         let url = Self.mark(in: storeDirectory)
-        guard let file = try OwnFile.open(url, O_RDONLY) else {
+        guard let content = try OwnFile.content(of: url, most: Self.mostBytes) else {
             self = .embedded
             return
         }
-        defer { close(file) }
-        let word = withUnsafeTemporaryAllocation(byteCount: Self.mostBytes, alignment: 1) { bytes in
-            let count = read(file, bytes.baseAddress, bytes.count)
-            return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
-        }
+        let word = String(decoding: content, as: UTF8.self)
         guard let host = StoreHost(rawValue: word.trimming(while: \.isNewline)), host != .embedded else {
             throw KeychainError(
                 .notAvailable,

@@ -90,10 +90,9 @@ enum CertificateFindings {
                     : "renew it: 'keychainctl key csr' asks for another one with the same key")
         }
         if due.count > mostNamed {
-            findings.append(
-                StoreFinding(
-                    .note, "\(due.count - mostNamed) more certificates have expired or expire within 30 days",
-                    advice: "'keychainctl find certificate --expiring 30d' lists them"))
+            findings.add(
+                .note, "\(due.count - mostNamed) more certificates have expired or expire within 30 days",
+                advice: "'keychainctl find certificate --expiring 30d' lists them")
         }
         return findings
     }

@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import FoundationEssentials
 internal import KeychainCertificates
 internal import KeychainKeys
 internal import KeychainModel

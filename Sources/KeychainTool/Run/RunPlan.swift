@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import FoundationEssentials
 internal import KeychainClient
 internal import KeychainModel
 internal import KeychainRun

@@ -1,7 +1,6 @@
 internal import FoundationEssentials
 internal import KeychainClient
 internal import KeychainModel
-internal import Synchronization
 
 extension Keychain {
     /// A change of the item of one key. It has no value: read the keychain for that.

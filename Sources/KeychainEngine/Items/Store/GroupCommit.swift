@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import KeychainModel
 internal import KeychainSystem
 internal import Synchronization

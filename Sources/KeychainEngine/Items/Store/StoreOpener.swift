@@ -32,19 +32,13 @@ package struct StoreOpener {
             let mark = try OpenStores.mark(configuration.storeDirectory) { () throws(KeychainError) in
                 try LogInspection(database.url).requireIntact()
             }
-            if !keybagFile.exists { try withStoreLock { try makeStore() } }
+            if !keybagFile.exists { try configuration.withStoreLock { try makeStore() } }
             let keys = try KeyStore(configuration, keybagFile: keybagFile, signal: signal)
             let reader = try openReader(of: keys)
             return (try openStore(keys, reader, mark), keys, daemonLock)
         } catch {
             throw KeychainError(engineFailure: error)
         }
-    }
-
-    /// Runs `body` while no other process makes the store or changes its files.
-    private func withStoreLock<R>(_ body: () throws -> R) throws -> R {
-        let lock = configuration.storeDirectory.appendingPathComponent("store.lock")
-        return try LockFile.withLock(lock, configuration.files, body)
     }
 
     // MARK: The host of the store
@@ -57,7 +51,7 @@ package struct StoreOpener {
         }
         let lock = try DaemonLock(configuration)
         let mark = HostMark(configuration)
-        try withStoreLock {
+        try configuration.withStoreLock {
             try lock.requireInPlace()
             let present = try mark.read()
             if present == configuration.host { return }
@@ -144,7 +138,7 @@ package struct StoreOpener {
     /// Brings the tables up to a version that something needs, and announces it. A program that does not know that
     /// version notices at its next call after that, and refuses to go on.
     package func raise(_ keys: KeyStore, to version: Int) throws {
-        try withStoreLock {
+        try configuration.withStoreLock {
             guard let (reader, probe) = try database.openProbedReader() else { throw refused(.absent) }
             guard probe.isKnown else { throw refused(probe) }
             guard try storedID(reader) == keys.storeID else { throw foreignKeybag }

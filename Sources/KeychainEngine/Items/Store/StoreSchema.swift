@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import KeychainModel
 
 /// The tables of the store, as the steps from one version to the next. docs/store-format.md describes every column, and
@@ -166,39 +165,13 @@ extension StoreSchema {
 
 extension StoreSchema {
     /// A table, an index, a view or a trigger, as SQLite's own table describes it.
-    private struct Object: Hashable {
+    fileprivate struct Object: Hashable {
         let type: String
         let name: String
         let table: String
         /// Bytes, since texts that differ for SQLite can be equal as strings. Empty for an index that SQLite makes by
         /// itself.
         let sql: [UInt8]
-
-        init(type: String, name: String, table: String, sql: String) {
-            self.init(type: type, name: name, table: table, sql: Array(sql.utf8))
-        }
-
-        init(type: String, name: String, table: String, sql: [UInt8]) {
-            (self.type, self.name, self.table, self.sql) = (type, name, table, sql)
-        }
-
-        /// Early programs kept the list of the made steps in a table, too.
-        static let formerStepList = Object(
-            type: "table", name: "grdb_migrations", table: "grdb_migrations",
-            sql: "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
-
-        /// Objects that a store of ours may have beside its tables: the list of steps, and the statistics that SQLite
-        /// keeps on request.
-        static let tolerated: Set = [
-            formerStepList,
-            Object(type: "index", name: "sqlite_autoindex_grdb_migrations_1", table: "grdb_migrations", sql: ""),
-            Object(
-                type: "table", name: "sqlite_stat1", table: "sqlite_stat1",
-                sql: "CREATE TABLE sqlite_stat1(tbl,idx,stat)"),
-            Object(
-                type: "table", name: "sqlite_stat4", table: "sqlite_stat4",
-                sql: "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)"),
-        ]
     }
 
     /// The objects that the steps make, in memory and in less than a millisecond.
@@ -222,4 +195,28 @@ extension StoreSchema {
         let missing = expected.subtracting(present)
         return foreign.union(missing).map { "\($0.type) \"\($0.name)\"" }.min()
     }
+}
+
+extension StoreSchema.Object {
+    init(type: String, name: String, table: String, sql: String) {
+        self.init(type: type, name: name, table: table, sql: Array(sql.utf8))
+    }
+
+    /// Early programs kept the list of the made steps in a table, too.
+    static let formerStepList = Self(
+        type: "table", name: "grdb_migrations", table: "grdb_migrations",
+        sql: "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
+
+    /// Objects that a store of ours may have beside its tables: the list of steps, and the statistics that SQLite
+    /// keeps on request.
+    static let tolerated: Set = [
+        formerStepList,
+        Self(type: "index", name: "sqlite_autoindex_grdb_migrations_1", table: "grdb_migrations", sql: ""),
+        Self(
+            type: "table", name: "sqlite_stat1", table: "sqlite_stat1",
+            sql: "CREATE TABLE sqlite_stat1(tbl,idx,stat)"),
+        Self(
+            type: "table", name: "sqlite_stat4", table: "sqlite_stat4",
+            sql: "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)"),
+    ]
 }
