@@ -62,6 +62,7 @@ struct TR11HostTests {
         #expect(try !isFor("127.0.0.1", [.host("127.0.0.1")], subject: "127.0.0.1"))
         #expect(try !isFor("127.0.0.1", [.address(loopback)]))
         #expect(try !isFor("localhost", [.address([127, 0, 0, 1])]))
+        #expect(try !isFor("127.0.0.1\0.other.example", [.address([127, 0, 0, 1])]))
     }
 
     @Test("TR.11 A client's certificate is looked at for the host as well")

@@ -26,6 +26,16 @@ struct CertificateFileTests {
         #expect(throws: KeychainError.self) { try certificates(CertificateFixture.named + Data([0])) }
     }
 
+    @Test("The notes that OpenSSL puts behind a trusted certificate are left out, and nothing else may stand there")
+    func trusted() throws {
+        let text = try OpenSSL.output(
+            ["x509", "-in", "in", "-trustout", "-addtrust", "serverAuth"], ["in": Data(Self.texts[0].utf8)])
+        #expect(String(decoding: text, as: UTF8.self).contains("BEGIN TRUSTED CERTIFICATE"))
+        #expect(try certificates(text) == [CertificateFixture.named])
+        let other = OpenSSL.pem("CERTIFICATE", CertificateFixture.named + Data([0x30, 0]))
+        #expect(throws: KeychainError.self) { try certificates(Data(other.utf8)) }
+    }
+
     @Test("PKCS#7 has all of its certificates, in DER and in PEM", arguments: ["DER", "PEM"])
     func pkcs7(form: String) throws {
         let file = try OpenSSL.output(
