@@ -207,11 +207,12 @@ final class ClientConnection {
                 return attempt(services.limits.uncountedAnswerBytes, as: owner)
             }
         }
-        // The first attempt tells how much memory the request takes. Rows may grow before the second one by a quarter; the
-        // third has memory that is always enough, and so is alone.
+        // The first attempt tells how much memory the request takes. Before the second one, rows may grow by a quarter or a
+        // mebibyte. The third has memory that is always enough, and so is alone.
         for isLast in [false, true] {
             guard case .failure(let error) = result, case .needsMemory(let count)? = error.signal else { break }
-            let bytes = isLast ? Limits.mostWorkBytes : min(count + count / 4, Limits.mostWorkBytes)
+            let most = Limits.mostWorkBytes
+            let bytes = isLast || count > most ? most : min(count + min(count / 4, 1 << 20), most)
             guard memory.take(bytes) else {
                 lastRequest = former
                 throw .noMemoryForAnswer
