@@ -75,16 +75,40 @@ import Testing
             let first = node(try answer(volume, FUSE_LOOKUP, root, name))
             // Another name of the file is the same node.
             #expect(node(try answer(volume, FUSE_LOOKUP, root, Data("other\0".utf8))) == first)
-            #expect(volume.nodes.count == 2)
+            #expect(volume.nodes.all.count == 2)
             _ = try answer(volume, FUSE_FORGET, first, bytes(of: fuse_forget_in(nlookup: 1)))
             _ = try answer(volume, FUSE_GETATTR, first, bytes(of: fuse_getattr_in()))
             _ = try answer(volume, FUSE_FORGET, first, bytes(of: fuse_forget_in(nlookup: 1)))
-            #expect(volume.nodes.count == 1)
+            #expect(volume.nodes.all.count == 1)
             #expect(throws: Refusal(ESTALE)) { try answer(volume, FUSE_GETATTR, first, bytes(of: fuse_getattr_in())) }
             #expect(node(try answer(volume, FUSE_LOOKUP, root, name)) > first)
             // The root stays, whatever the kernel says.
             _ = try answer(volume, FUSE_FORGET, root, bytes(of: fuse_forget_in(nlookup: .max)))
             _ = try answer(volume, FUSE_GETATTR, root, bytes(of: fuse_getattr_in()))
+        }
+    }
+
+    @Test func aFileThatNoProgramHasOpenRestsAndIsFoundAgainByItsName() throws {
+        try withVolume { volume, below, _ in
+            let (name, root) = (Data("file\0".utf8), UInt64(FUSE_ROOT_ID))
+            func path(_ name: String) -> String { below.appendingPathComponent(name).path }
+            func look() throws { _ = try answer(volume, FUSE_GETATTR, id, bytes(of: fuse_getattr_in())) }
+            let id = try made(volume, "file")
+            let file = try volume.nodes.node(id)
+            #expect(!file.rest())
+            _ = try answer(volume, FUSE_RELEASE, id, bytes(of: fuse_release_in()))
+            #expect(file.rest() && !file.rest() && file.descriptor == -1)
+            try look()
+            #expect(file.rest())
+            // A program beside the mount gives it another name, and the former one to another file.
+            rename(path("file"), path("other"))
+            #expect(throws: Refusal(ESTALE)) { try look() }
+            try Data().write(to: below.appendingPathComponent("file"))
+            #expect(throws: Refusal(ESTALE)) { try look() }
+            #expect(node(try answer(volume, FUSE_LOOKUP, root, name)) != id)
+            #expect(node(try answer(volume, FUSE_LOOKUP, root, Data("other\0".utf8))) == id)
+            try look()
+            #expect(try !volume.nodes.node(root).rest() && file.rest())
         }
     }
 
@@ -166,9 +190,9 @@ import Testing
                 }
             }
             #expect(names == Set((0..<100).map { "\($0)" } + [".", ".."]))
-            #expect(nodes.count == 100 && volume.nodes.count == 101)
+            #expect(nodes.count == 100 && volume.nodes.all.count == 101)
             for node in nodes { volume.nodes.forget(node, 1) }
-            #expect(volume.nodes.count == 1)
+            #expect(volume.nodes.all.count == 1)
             _ = try answer(
                 volume, FUSE_RELEASEDIR, root,
                 bytes(of: fuse_release_in(fh: read.fh, flags: 0, release_flags: 0, lock_owner: 0)))

@@ -80,16 +80,20 @@ def many(world, _):
             for number in range(1_500):
                 write(point / "new", b"%d" % number)
                 os.rename(point / "new", point / str(number))
-            # Files of the first ones may be opened again at any time, as the kernel forgets others.
             for _ in range(2):
                 subprocess.run(["ls", "-l", point], check=True, stdout=subprocess.DEVNULL)
                 for number in range(0, 1_500, 7):
                     same(read(point / str(number)), b"%d" % number)
-                # Each takes two descriptors. Nodes of other files make room for them.
+                # Each takes two descriptors. Other files rest meanwhile.
                 held = [open(point / str(number), "rb") for number in range(120)]
                 same([file.read() for file in held], [b"%d" % number for number in range(len(held))])
                 for file in held:
                     file.close()
+            os.link(point / "7", point / "linked")
+            os.unlink(point / "7")
+            os.rename(point / "14", point / "renamed")
+            same([read(point / name) for name in ("linked", "renamed")], [b"7", b"14"])
+            same(os.stat(point / "linked").st_nlink, 1)
         world.child(work)
 
 

@@ -52,10 +52,12 @@ extension Node {
         // Counted first, so that no other program's closing closes it meanwhile.
         count()
         do throws(Refusal) {
-            try holding(opening) { () throws(Refusal) in
-                try load(flags & O_ACCMODE != O_RDONLY || truncates, replaces: truncates, files)
+            try awake { () throws(Refusal) in
+                try holding(opening) { () throws(Refusal) in
+                    try load(flags & O_ACCMODE != O_RDONLY || truncates, replaces: truncates, files)
+                }
+                if truncates { try empty() }
             }
-            if truncates { try empty() }
         } catch {
             release()
             throw error
@@ -172,10 +174,12 @@ extension Node {
     func reopened(_ flags: Int32, keepsTime: Bool = false) throws(Refusal) -> OpenDescriptor {
         let flags = flags | O_NONBLOCK | O_CLOEXEC | O_NOCTTY
         let keepingTime: Int32 = 0o1000000  // O_NOATIME, which Glibc's module hides
-        var opened = Glibc.open(path, keepsTime ? flags | keepingTime : flags)
-        if opened < 0 && errno == EPERM && keepsTime { opened = Glibc.open(path, flags) }
-        guard opened >= 0 else { throw .ofSystem() }
-        return OpenDescriptor(opened)
+        return try awake { () throws(Refusal) in
+            var opened = Glibc.open(path, keepsTime ? flags | keepingTime : flags)
+            if opened < 0 && errno == EPERM && keepsTime { opened = Glibc.open(path, flags) }
+            guard opened >= 0 else { throw .ofSystem() }
+            return OpenDescriptor(opened)
+        }
     }
 
     /// Opens the file for a program that the kernel has let open it, even if the mode does not allow what a header takes: one

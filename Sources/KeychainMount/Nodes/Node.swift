@@ -1,13 +1,22 @@
+internal import CKeychainFuse
 internal import DataProtectionCore
 internal import Glibc
 internal import KeychainSystem
 internal import Synchronization
 
 /// A file or directory that the kernel knows by a number. It is held by a descriptor, so a rename does not matter.
+///
+/// A file that no program has open may rest: without a descriptor, until it is used again by the name that it had last.
 final class Node: Sendable {
     let id: UInt64
-    /// A descriptor that only names it (O_PATH).
-    let descriptor: OpenDescriptor
+    private struct Hold {
+        /// A descriptor that only names it (O_PATH).
+        var descriptor: OpenDescriptor?
+        var uses = 0
+    }
+    private let hold: BriefLock<Hold>
+    /// The number of descriptors of nodes.
+    static let held = Atomic(0)
     let number: FileNumber
     /// The kind of file: a value of `S_IFMT`.
     let type: mode_t
@@ -52,9 +61,63 @@ final class Node: Sendable {
 
     init(_ id: UInt64, _ descriptor: OpenDescriptor, _ status: stat) {
         self.id = id
-        self.descriptor = descriptor
+        hold = BriefLock(Hold(descriptor: descriptor))
         number = FileNumber(status)
         type = status.st_mode & S_IFMT
+        Self.held.add(1, ordering: .relaxed)
+    }
+
+    deinit { if hold.withLock({ $0.descriptor != nil }) { Self.held.subtract(1, ordering: .relaxed) } }
+
+    /// The descriptor. A file has one during ``awake(_:)`` and while it is open, and a directory always.
+    var descriptor: Int32 { hold.withLock { $0.descriptor?.number ?? -1 } }
+
+    /// Runs a call that needs the descriptor.
+    ///
+    /// - Throws: `ESTALE` for a resting file that has its name no more. The kernel looks the name up again then.
+    func awake<R>(_ body: () throws(Refusal) -> R) throws(Refusal) -> R {
+        let rests = hold.withLock { hold in
+            hold.uses += 1
+            return hold.descriptor == nil
+        }
+        defer {
+            hold.withLock { $0.uses -= 1 }
+            if Self.areTooMany { rest() }
+        }
+        if rests { try wake() }
+        return try body()
+    }
+
+    private func wake() throws(Refusal) {
+        guard let place = place.withLock({ $0 }) else { throw Refusal(ESTALE) }
+        var opened: Int32 = -1
+        let failure = ckeychain_fuse_open_name(place.directory.descriptor, place.name, &opened)
+        guard failure == 0 else { throw Refusal(failure == ENOENT ? ESTALE : failure) }
+        let descriptor = OpenDescriptor(opened)
+        var status = stat()
+        guard fstat(opened, &status) == 0 else { throw .ofSystem() }
+        guard FileNumber(status) == number, status.st_mode & S_IFMT == type else { throw Refusal(ESTALE) }
+        hold.withLock { hold in
+            guard hold.descriptor == nil else { return }
+            hold.descriptor = descriptor
+            Self.held.add(1, ordering: .relaxed)
+        }
+    }
+
+    /// Gives the descriptor up, if it can be had again.
+    ///
+    /// - Returns: Whether there was one.
+    @discardableResult
+    func rest() -> Bool {
+        guard type != S_IFDIR, place.withLock({ $0 != nil }) else { return false }
+        // It is closed outside of the lock.
+        let descriptor = hold.withLock { hold -> OpenDescriptor? in
+            guard hold.uses == 0, use.withLock({ $0.opens == 0 }) else { return nil }
+            defer { hold.descriptor = nil }
+            return hold.descriptor
+        }
+        if descriptor != nil { Self.held.subtract(1, ordering: .relaxed) }
+        return descriptor != nil
     }
 
     func noteName(_ name: UnsafePointer<CChar>, in directory: Node) {
@@ -65,13 +128,15 @@ final class Node: Sendable {
     }
 
     /// A name that leads to it wherever it is. Links in it are followed by the kernel alone.
-    var path: String { "/proc/self/fd/\(descriptor.number)" }
+    var path: String { "/proc/self/fd/\(descriptor)" }
     var isRegular: Bool { type == S_IFREG }
 
     func status() throws(Refusal) -> stat {
-        var status = stat()
-        guard fstat(descriptor.number, &status) == 0 else { throw .ofSystem() }
-        return status
+        try awake { () throws(Refusal) in
+            var status = stat()
+            guard fstat(descriptor, &status) == 0 else { throw .ofSystem() }
+            return status
+        }
     }
 }
 

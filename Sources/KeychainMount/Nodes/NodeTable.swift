@@ -76,12 +76,5 @@ final class NodeTable: Sendable {
         }
     }
 
-    /// The numbers that were given first, half of all.
-    var oldest: ArraySlice<UInt64> {
-        let ids = state.withLock { Array($0.entries.keys) }.sorted()
-        return ids.prefix(ids.count / 2)
-    }
-
-    var count: Int { state.withLock { $0.entries.count } }
     var all: [Node] { state.withLock { $0.entries.values.map(\.node) } }
 }

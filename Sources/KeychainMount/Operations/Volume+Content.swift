@@ -10,6 +10,7 @@ extension Volume {
     func open(_ node: Node, _ request: inout Request, _ reply: inout Reply) throws(Refusal) {
         let flags = Int32(bitPattern: try request.take(fuse_open_in.self).flags)
         try node.open(flags, files)
+        makeRoom(for: node)
         try reply.add(opened(node))
     }
 
@@ -69,7 +70,7 @@ extension Volume {
             try files.newFile(try files.classOfNewFile(in: directory), path)
         }
         let descriptor = openat(
-            directory.descriptor.number, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, mode)
+            directory.descriptor, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, mode)
         guard descriptor >= 0 else { throw .ofSystem() }
         var (made, named) = (stat(), stat())
         // Another program may have given the name to another file meanwhile.
@@ -88,11 +89,11 @@ extension Volume {
             let node = nodes.found(file, made)
             node.noteName(name, in: directory)
             node.open(made: handle)
-            makeRoom()
+            makeRoom(for: node)
             return node
         } catch {
-            let isThere = fstatat(directory.descriptor.number, name, &named, AT_SYMLINK_NOFOLLOW) == 0
-            if isThere && FileNumber(named) == FileNumber(made) { unlinkat(directory.descriptor.number, name, 0) }
+            let isThere = fstatat(directory.descriptor, name, &named, AT_SYMLINK_NOFOLLOW) == 0
+            if isThere && FileNumber(named) == FileNumber(made) { unlinkat(directory.descriptor, name, 0) }
             throw error
         }
     }
@@ -184,7 +185,7 @@ extension Volume {
 
     func statistics() throws(Refusal) -> statvfs {
         var statistics = statvfs()
-        guard fstatvfs(nodes.root.descriptor.number, &statistics) == 0 else { throw .ofSystem() }
+        guard fstatvfs(nodes.root.descriptor, &statistics) == 0 else { throw .ofSystem() }
         return statistics
     }
 

@@ -78,9 +78,7 @@ extension Volume {
         if withAttributes {
             var head = fuse_entry_out()
             // Without attributes the kernel asks for an entry that a program uses, or has them since a moment ago.
-            if !entry.isDots, !isCrowded, !isKnown(entry, in: directory),
-                let found = try? found(entry.name, in: directory)
-            {
+            if !entry.isDots, !isKnown(entry, in: directory), let found = try? found(entry.name, in: directory) {
                 head = self.entry(found.node, found.status)
             }
             try reply.add(head)

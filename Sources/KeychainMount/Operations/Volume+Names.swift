@@ -12,7 +12,7 @@ extension Volume {
     func found(_ name: UnsafePointer<CChar>, in directory: Node) throws(Refusal) -> (node: Node, status: stat) {
         var status = stat()
         let flags = AT_SYMLINK_NOFOLLOW | 0x800  // AT_NO_AUTOMOUNT
-        guard fstatat(directory.descriptor.number, name, &status, flags) == 0 else { throw .ofSystem() }
+        guard fstatat(directory.descriptor, name, &status, flags) == 0 else { throw .ofSystem() }
         let node: Node
         if let known = known(status) {
             node = known
@@ -22,7 +22,7 @@ extension Volume {
             node = nodes.found(descriptor, status)
         }
         node.noteName(name, in: directory)
-        makeRoom()
+        makeRoom(for: node)
         return (node, status)
     }
 
@@ -44,7 +44,7 @@ extension Volume {
         _ name: UnsafePointer<CChar>, in directory: Node
     ) throws(Refusal) -> (OpenDescriptor, stat) {
         var opened: Int32 = -1
-        try Refusal.require(ckeychain_fuse_open_name(directory.descriptor.number, name, &opened))
+        try Refusal.require(ckeychain_fuse_open_name(directory.descriptor, name, &opened))
         let descriptor = OpenDescriptor(opened)
         var status = stat()
         guard fstat(opened, &status) == 0 else { throw .ofSystem() }
@@ -79,7 +79,7 @@ extension Volume {
 
     func readLink(_ node: Node, _ reply: inout Reply) throws(Refusal) {
         let room = reply.room.assumingMemoryBound(to: CChar.self)
-        let count = readlinkat(node.descriptor.number, "", room.baseAddress!, Int(PATH_MAX))
+        let count = readlinkat(node.descriptor, "", room.baseAddress!, Int(PATH_MAX))
         guard count >= 0 else { throw .ofSystem() }
         reply.add(count)
     }
@@ -87,7 +87,7 @@ extension Volume {
     func makeLink(in directory: Node, _ request: inout Request, _ reply: inout Reply) throws(Refusal) {
         let (name, target) = (try request.takeName(), try request.takeText())
         try requireDescriptor()
-        guard symlinkat(target, directory.descriptor.number, name) == 0 else { throw .ofSystem() }
+        guard symlinkat(target, directory.descriptor, name) == 0 else { throw .ofSystem() }
         try answerEntry(name, in: directory, &reply)
     }
 
@@ -96,7 +96,7 @@ extension Volume {
         let node = try request.take(fuse_mknod_in.self)
         let name = try request.takeName()
         try requireDescriptor()
-        guard mknodat(directory.descriptor.number, name, node.mode, dev_t(node.rdev)) == 0 else { throw .ofSystem() }
+        guard mknodat(directory.descriptor, name, node.mode, dev_t(node.rdev)) == 0 else { throw .ofSystem() }
         try answerEntry(name, in: directory, &reply)
     }
 
@@ -104,12 +104,12 @@ extension Volume {
         let made = try request.take(fuse_mkdir_in.self)
         let name = try request.takeName()
         try requireDescriptor()
-        guard mkdirat(directory.descriptor.number, name, made.mode) == 0 else { throw .ofSystem() }
+        guard mkdirat(directory.descriptor, name, made.mode) == 0 else { throw .ofSystem() }
         try answerEntry(name, in: directory, &reply)
     }
 
     func remove(in directory: Node, _ request: inout Request, _ flags: Int32) throws(Refusal) {
-        guard unlinkat(directory.descriptor.number, try request.takeName(), flags) == 0 else { throw .ofSystem() }
+        guard unlinkat(directory.descriptor, try request.takeName(), flags) == 0 else { throw .ofSystem() }
     }
 
     func rename(in directory: Node, _ request: inout Request) throws(Refusal) {
@@ -124,7 +124,7 @@ extension Volume {
         if arguments.flags == 0 { try keepClass(old, in: directory, over: new, in: target) }
         try Refusal.require(
             ckeychain_fuse_rename(
-                directory.descriptor.number, old, target.descriptor.number, new, arguments.flags))
+                directory.descriptor, old, target.descriptor, new, arguments.flags))
         for (name, directory) in [(old, directory), (new, target)] {
             guard let (_, status) = try? look(name, in: directory), let node = nodes.node(FileNumber(status)) else {
                 continue
@@ -148,8 +148,9 @@ extension Volume {
     func link(in directory: Node, _ request: inout Request, _ reply: inout Reply) throws(Refusal) {
         let node = try nodes.node(try request.take(fuse_link_in.self).oldnodeid)
         let name = try request.takeName()
-        guard linkat(AT_FDCWD, node.path, directory.descriptor.number, name, AT_SYMLINK_FOLLOW) == 0 else {
-            throw .ofSystem()
+        try node.awake { () throws(Refusal) in
+            let result = linkat(AT_FDCWD, node.path, directory.descriptor, name, AT_SYMLINK_FOLLOW)
+            guard result == 0 else { throw .ofSystem() }
         }
         try answerEntry(name, in: directory, &reply)
     }

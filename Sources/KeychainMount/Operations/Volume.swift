@@ -10,9 +10,7 @@ final class Volume: Sendable {
     let lengths = KnownLengths()
     let files: ProtectedFiles
     let notices: Notices
-    /// Whether the kernel is being asked to forget files.
-    let isMakingRoom = Atomic(false)
-    /// The time of the next attempt, by ``Node/clock``.
+    /// The time of the next attempt to make room, by ``Node/clock``.
     let nextRoom = Atomic(0)
     /// The directories that programs have open, by the numbers of their descriptors.
     let openDirectories = Mutex<[UInt64: OpenDescriptor]>([:])
@@ -49,7 +47,9 @@ final class Volume: Sendable {
             return false
         case FUSE_DESTROY: return true
         case FUSE_STATFS: try statistics(&reply)
-        default: try answer(about: try nodes.node(id), &request, &reply)
+        default:
+            let node = try nodes.node(id)
+            try node.awake { () throws(Refusal) in try answer(about: node, &request, &reply) }
         }
         return true
     }

@@ -39,16 +39,6 @@ final class Device: Sendable {
         withUnsafeBytes(of: notice) { notify(FUSE_NOTIFY_INVAL_INODE, $0) }
     }
 
-    /// Tells the kernel that a name in a directory may mean something else now.
-    ///
-    /// - Parameter name: The name with a final zero.
-    func forget(_ name: [CChar], in directory: UInt64) {
-        let head = fuse_notify_inval_entry_out(parent: directory, namelen: UInt32(name.count - 1), flags: 0)
-        var bytes = withUnsafeBytes(of: head) { Array($0) }
-        bytes += name.map { UInt8(bitPattern: $0) }
-        bytes.withUnsafeBytes { notify(FUSE_NOTIFY_INVAL_ENTRY, $0) }
-    }
-
     private func notify(_ code: fuse_notify_code, _ payload: UnsafeRawBufferPointer) {
         let size = MemoryLayout<fuse_out_header>.size + payload.count
         let header = fuse_out_header(len: UInt32(size), error: Int32(code.rawValue), unique: 0)
