@@ -112,7 +112,9 @@ def shell(directory, note):
 
 
 def git(directory, *words):
-    return ran("git", "-C", directory / "repository", "-c", "user.name=a", "-c", "user.email=a", *words)
+    # Nothing of it goes on behind the call.
+    return ran("git", "-C", directory / "repository", "-c", "user.name=a", "-c", "user.email=a", "-c",
+               "maintenance.auto=false", *words)
 
 
 def subject(directory):
@@ -246,19 +248,26 @@ class Rounds:
             for child in children:
                 # SQLite's write-ahead log is a mapping in classes C and D, which the kill takes away.
                 child.result(may_end_by=signal.SIGBUS)
+                # What a program began that has failed.
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(child.pid, signal.SIGKILL)
         # The mount point may be a dead one at this moment, or be given back.
         self.world.await_end()
         remove_strays(self.world)
         if self.disk:
             self.disk.cut(self.choose)
             self.world.unlock()
-        self.world.begin()
+        try:
+            self.world.begin()
+        except Failure as failure:
+            raise Failure(failure, "; the mount point has", *self.world.mount.rglob("*"))
         try:
             look_at(self.world, name, self.works)
         except Failure as failure:
             raise Failure(failure, self.world.command("file", "fsck", "--recursive", self.world.below / name, check=False))
 
     def run(self, work, name):
+        os.setsid()
         file = os.open(notes(self.world, work, name), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         try:
             work(self.world.mount / name, lambda number: os.write(file, b"%d\n" % number))
