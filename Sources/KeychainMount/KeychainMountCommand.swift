@@ -68,7 +68,7 @@ enum KeychainMountCommand {
         }
     }
 
-    /// Each file that the kernel knows is held open.
+    /// Files that the kernel knows are held open.
     private static func raiseDescriptorLimit() {
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var limit = rlimit()

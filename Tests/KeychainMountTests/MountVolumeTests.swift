@@ -88,28 +88,59 @@ import Testing
         }
     }
 
-    @Test func aFileThatNoProgramHasOpenRestsAndIsFoundAgainByItsName() throws {
+    @Test func aFileThatNoProgramHasOpenRestsUntilItIsUsedByItsName() throws {
         try withVolume { volume, below, _ in
-            let (name, root) = (Data("file\0".utf8), UInt64(FUSE_ROOT_ID))
+            let file = try resting(volume, "file")
+            _ = try answer(volume, FUSE_GETATTR, file.id, bytes(of: fuse_getattr_in()))
+            #expect(file.descriptor >= 0)
+            _ = try answer(volume, FUSE_OPEN, file.id, bytes(of: fuse_open_in()))
+            file.rest()
+            #expect(file.descriptor >= 0, "It is open.")
+            let root = try volume.nodes.node(UInt64(FUSE_ROOT_ID))
+            root.rest()
+            #expect(root.descriptor >= 0)
+        }
+    }
+
+    @Test func aNameOrANumberThatHasPassedToAnotherFileDoesNotLeadToTheOneThatRests() throws {
+        try withVolume { volume, below, _ in
+            let file = try resting(volume, "file")
             func path(_ name: String) -> String { below.appendingPathComponent(name).path }
-            func look() throws { _ = try answer(volume, FUSE_GETATTR, id, bytes(of: fuse_getattr_in())) }
-            let id = try made(volume, "file")
-            let file = try volume.nodes.node(id)
-            #expect(!file.rest())
-            _ = try answer(volume, FUSE_RELEASE, id, bytes(of: fuse_release_in()))
-            #expect(file.rest() && !file.rest() && file.descriptor == -1)
-            try look()
-            #expect(file.rest())
-            // A program beside the mount gives it another name, and the former one to another file.
+            func look() throws { _ = try answer(volume, FUSE_GETATTR, file.id, bytes(of: fuse_getattr_in())) }
             rename(path("file"), path("other"))
             #expect(throws: Refusal(ESTALE)) { try look() }
             try Data().write(to: below.appendingPathComponent("file"))
             #expect(throws: Refusal(ESTALE)) { try look() }
-            #expect(node(try answer(volume, FUSE_LOOKUP, root, name)) != id)
-            #expect(node(try answer(volume, FUSE_LOOKUP, root, Data("other\0".utf8))) == id)
-            try look()
-            #expect(try !volume.nodes.node(root).rest() && file.rest())
+            let root = UInt64(FUSE_ROOT_ID)
+            let other = node(try answer(volume, FUSE_LOOKUP, root, Data("other\0".utf8)))
+            let new = node(try answer(volume, FUSE_LOOKUP, root, Data("file\0".utf8)))
+            #expect(Set([file.id, other, new]).count == 3)
+            // The new node has the number now.
+            _ = try answer(volume, FUSE_FORGET, file.id, bytes(of: fuse_forget_in(nlookup: 1)))
+            #expect(node(try answer(volume, FUSE_LOOKUP, root, Data("other\0".utf8))) == other)
         }
+    }
+
+    @Test func aFileThatRestsUnderAnotherNameKeepsItsClassOverARename() throws {
+        try withVolume { volume, below, _ in
+            let root = UInt64(FUSE_ROOT_ID)
+            let strong = try volume.nodes.node(try made(volume, "strong"))
+            try volume.setProtection(.complete, of: strong)
+            let weak = try resting(volume, "weak")
+            weak.noteName("gone", in: try volume.nodes.node(root))
+            let arguments = bytes(of: fuse_rename_in(newdir: root)) + Data("weak\0strong\0".utf8)
+            _ = try answer(volume, FUSE_RENAME, root, arguments)
+            let found = try volume.nodes.node(node(try answer(volume, FUSE_LOOKUP, root, Data("strong\0".utf8))))
+            #expect(found.claimedProtection == .complete)
+        }
+    }
+
+    private func resting(_ volume: Volume, _ name: String) throws -> Node {
+        let file = try volume.nodes.node(try made(volume, name))
+        _ = try answer(volume, FUSE_RELEASE, file.id, bytes(of: fuse_release_in()))
+        file.rest()
+        #expect(file.descriptor == -1)
+        return file
     }
 
     @Test func aSyncMakesTheNewestHeaderDurable() throws {

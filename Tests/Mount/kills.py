@@ -269,10 +269,16 @@ class Rounds:
     def run(self, work, name):
         os.setsid()
         file = os.open(notes(self.world, work, name), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        directory = self.world.mount / name
+        def note(number):
+            # If the mount goes before SQLite opens the directory that it wants to sync, SQLite does without that. In a power cut
+            # it would have gone too.
+            os.statvfs(directory)
+            os.write(file, b"%d\n" % number)
         try:
-            work(self.world.mount / name, lambda number: os.write(file, b"%d\n" % number))
+            work(directory, note)
         except Exception as error:
-            if not gone(error, self.world.mount / name):
+            if not gone(error, directory):
                 raise
 
     @property

@@ -863,6 +863,13 @@ def killed(world, _):
     same(world.child(lambda: read(world.mount / "C/synced")), b"synced" * 1000)
     same(world.child(lambda: read(world.mount / "A/closed")), b"closed" * 1000)
     world.command("file", "fsck", "--recursive", *(world.below / name for name in CLASSES))
+    # The next one comes first, and the kernel still has the attributes of the mount point.
+    os.kill(world.process("-c", world.mount), signal.SIGKILL)
+    world.child(lambda: os.stat(world.mount))
+    os.kill(world.process(), signal.SIGKILL)
+    world.await_end()
+    world.begin()
+    same(world.child(lambda: read(world.mount / "A/closed")), b"closed" * 1000)
 
 
 @check("after a kill of the mount, a private mapping reads on over a lock, as docs/mount.md says")

@@ -132,12 +132,12 @@ class World:
         self.command("file", "mount", self.below, self.mount, environment=self.of_mount)
         return self
 
-    def process(self):
-        """The number of the process of the mount."""
+    def process(self, *named):
+        """The number of the process of the mount, or of the one that was started with these words."""
         for entry in pathlib.Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
                 words = (entry / "cmdline").read_bytes().split(b"\0")
-                if b"--report" in words and str(self.below).encode() in words:
+                if all(str(word).encode() in words for word in named or ("--report", self.below)):
                     return int(entry.name)
         raise Failure("the mount's process has gone")
 

@@ -4,30 +4,21 @@ internal import KeychainSystem
 internal import Synchronization
 
 /// Notices to the kernel, sent by threads that answer nothing: the kernel may need answers before it is done with one.
-final class Notices: @unchecked Sendable {  // ``change`` guards the variables
+final class Notices: @unchecked Sendable {  // ``change`` guards ``waiting``
     private let device: Device
     private let change = Condition()
-    private var waiting: Set<UInt64> = []
-    private var order: [@Sendable (Device) -> Void] = []
+    private var waiting: [UInt64] = []
 
     init(_ device: Device) { self.device = device }
 
     func start() throws(KeychainError) {
-        try WorkerThread.start("keychain notice") { [self] in while true { next()(device) } }
+        try WorkerThread.start("keychain notice") { [self] in while true { device.forget(next(), withPages: true) } }
     }
 
-    private func next() -> @Sendable (Device) -> Void {
+    private func next() -> UInt64 {
         change.withLock {
-            while order.isEmpty { change.wait() }
-            return order.removeFirst()
-        }
-    }
-
-    /// Does something on the thread for notices, soon.
-    func later(_ work: @escaping @Sendable (Device) -> Void) {
-        change.withLock {
-            order.append(work)
-            change.signal()
+            while waiting.isEmpty { change.wait() }
+            return waiting.removeFirst()
         }
     }
 
@@ -37,11 +28,10 @@ final class Notices: @unchecked Sendable {  // ``change`` guards the variables
 
     /// Has the kernel give up the pages and the attributes of a file, soon.
     func pages(of node: Node) {
-        let id = node.id
-        guard change.withLock({ waiting.insert(id).inserted }) else { return }
-        later { [self] device in
-            _ = change.withLock { waiting.remove(id) }
-            device.forget(id, withPages: true)
+        change.withLock {
+            guard !waiting.contains(node.id) else { return }
+            waiting.append(node.id)
+            change.signal()
         }
     }
 }

@@ -15,14 +15,16 @@ struct MountPoint {
         // A mount point without its program cannot be looked at, and the directory above it can.
         let given = FilePath.withoutSlashAtEnd(named)
         path = try Self.real(FilePath.directory(of: given)) + "/" + FilePath.name(of: given)
-        var status = stat()
-        if stat(path, &status) != 0 && errno == ENOTCONN {
-            try unmount(lazily: true)
-        }
+        var (status, statistics) = (stat(), statvfs())
+        // It asks the program of a mount, where stat(2) may not. The mount may be given back by its watcher meanwhile.
+        if statvfs(path, &statistics) != 0 && errno == ENOTCONN { try? unmount(lazily: true) }
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
             throw KeychainError(.parameter, message: "\(path) is no directory: make one with 'mkdir' first")
         }
-        guard let names = try? FileManager.default.contentsOfDirectory(atPath: path), names.isEmpty else {
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
+            throw KeychainError(.parameter, message: "\(path) cannot be read")
+        }
+        guard names.isEmpty else {
             throw KeychainError(.parameter, message: "\(path) is not empty: the mount would hide the files in it")
         }
     }
@@ -72,7 +74,7 @@ struct MountPoint {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw KeychainError(.notAvailable, message: "there are no more descriptors") }
         _ = fcntl(ends[1], F_SETFD, FD_CLOEXEC)
-        // By then another mount may have the place. statfs(2) asks the program of a mount, where stat(2) may not.
+        // By then another mount may have the place.
         let words =
             #"exec >/dev/null 2>&1; read -r word || stat -f -- "$0" || exec fusermount3 -u -z -q -- "$0""#
         _ = try ChildProgram.start("/bin/sh", ["-c", words, path], input: ends[0])

@@ -6,7 +6,8 @@ internal import Synchronization
 
 /// A file or directory that the kernel knows by a number. It is held by a descriptor, so a rename does not matter.
 ///
-/// A file that no program has open may rest: without a descriptor, until it is used again by the name that it had last.
+/// A file that no program has open may rest: without a descriptor, until it is used again by the name that it had last. If it
+/// is looked up meanwhile, it gets another node.
 final class Node: Sendable {
     let id: UInt64
     private struct Hold {
@@ -69,7 +70,7 @@ final class Node: Sendable {
 
     deinit { if hold.withLock({ $0.descriptor != nil }) { Self.held.subtract(1, ordering: .relaxed) } }
 
-    /// The descriptor. A file has one during ``awake(_:)`` and while it is open, and a directory always.
+    /// The descriptor. A file has one during ``awake(_:)`` and while it is open, and a directory always. -1: it rests.
     var descriptor: Int32 { hold.withLock { $0.descriptor?.number ?? -1 } }
 
     /// Runs a call that needs the descriptor.
@@ -104,12 +105,9 @@ final class Node: Sendable {
         }
     }
 
-    /// Gives the descriptor up, if it can be had again.
-    ///
-    /// - Returns: Whether there was one.
-    @discardableResult
-    func rest() -> Bool {
-        guard type != S_IFDIR, place.withLock({ $0 != nil }) else { return false }
+    /// Gives the descriptor up, if it can be had again. A pipe may be in use, which the kernel does not tell.
+    func rest() {
+        guard type == S_IFREG || type == S_IFLNK, place.withLock({ $0 != nil }) else { return }
         // It is closed outside of the lock.
         let descriptor = hold.withLock { hold -> OpenDescriptor? in
             guard hold.uses == 0, use.withLock({ $0.opens == 0 }) else { return nil }
@@ -117,7 +115,6 @@ final class Node: Sendable {
             return hold.descriptor
         }
         if descriptor != nil { Self.held.subtract(1, ordering: .relaxed) }
-        return descriptor != nil
     }
 
     func noteName(_ name: UnsafePointer<CChar>, in directory: Node) {

@@ -14,10 +14,16 @@ final class NodeTable: Sendable {
         // Numbers are not used twice, so an answer that comes late never means another file.
         var next = UInt64(FUSE_ROOT_ID) + 1
 
+        /// One that rests does not count: the number may be another file's by now.
+        func node(_ number: FileNumber) -> Node? {
+            guard let node = numbers[number].flatMap({ entries[$0]?.node }), node.descriptor >= 0 else { return nil }
+            return node
+        }
+
         mutating func foundAgain(_ number: FileNumber) -> Node? {
-            guard let id = numbers[number] else { return nil }
-            entries[id]?.lookups += 1
-            return entries[id]?.node
+            guard let node = node(number) else { return nil }
+            entries[node.id]?.lookups += 1
+            return node
         }
     }
     private let state: BriefLock<State>
@@ -39,7 +45,7 @@ final class NodeTable: Sendable {
 
     /// The node of a file that the kernel knows already.
     func node(_ number: FileNumber) -> Node? {
-        state.withLock { state in state.numbers[number].flatMap { state.entries[$0]?.node } }
+        state.withLock { $0.node(number) }
     }
 
     /// The node of a file that the kernel knows already, and counts that it is told of it once more.
@@ -71,7 +77,7 @@ final class NodeTable: Sendable {
                 return nil
             }
             state.entries[id] = nil
-            state.numbers[entry.node.number] = nil
+            if state.numbers[entry.node.number] == id { state.numbers[entry.node.number] = nil }
             return entry.node
         }
     }

@@ -56,7 +56,9 @@ extension Volume {
         guard let (descriptor, status) = try? look(name, in: directory), status.st_mode & S_IFMT == S_IFREG else {
             return nil
         }
-        return nodes.node(FileNumber(status)) ?? Node(0, descriptor, status)
+        let node = nodes.node(FileNumber(status)) ?? Node(0, descriptor, status)
+        node.noteName(name, in: directory)
+        return node
     }
 
     /// Answers with the node of a name.

@@ -5,16 +5,18 @@ internal import Synchronization
 // Room for nodes. The kernel forgets files only when it is short of memory.
 
 extension Node {
-    /// The number of descriptors for nodes and open files. The others are for directories and for calls.
-    private static let mostDescriptors: Int = {
+    /// The number of descriptors for nodes and open files. The others are for open directories, and for calls.
+    fileprivate static let mostDescriptors: Int = {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         let all = Int(clamping: limit.rlim_cur)
         return max(all / 2, all - max(all / 4, 128))
     }()
 
+    fileprivate static var descriptors: Int { held.load(ordering: .relaxed) + openFiles.load(ordering: .relaxed) }
+
     /// Whether nodes and open files have nearly all descriptors.
-    static var areTooMany: Bool { held.load(ordering: .relaxed) + openFiles.load(ordering: .relaxed) > mostDescriptors }
+    static var areTooMany: Bool { descriptors > mostDescriptors }
 }
 
 extension Volume {
@@ -31,10 +33,9 @@ extension Volume {
     func makeRoom(for new: Node) {
         guard Node.areTooMany else { return }
         if nextRoom.load(ordering: .relaxed) <= Node.clock {
-            let held = Node.held.load(ordering: .relaxed)
-            let resting = nodes.all.count { $0.rest() }
+            for node in nodes.all { node.rest() }
             // Where few can rest, the next attempt comes later.
-            if resting < held / 4 { nextRoom.store(Node.clock + 1, ordering: .relaxed) }
+            if Node.descriptors > Node.mostDescriptors / 4 * 3 { nextRoom.store(Node.clock + 1, ordering: .relaxed) }
         }
         if Node.areTooMany { new.rest() }
     }
