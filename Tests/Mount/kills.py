@@ -40,7 +40,7 @@ def gone(error, directory):
         os.statvfs(directory)
         return not os.path.ismount(directory.parent)
     except OSError as other:
-        return other.errno in (errno.ENOTCONN, errno.ECONNABORTED, errno.ENOENT)
+        return other.errno in (errno.ENOTCONN, errno.ECONNABORTED, errno.ENOENT, errno.EIO)
 
 
 def synced(directory):
@@ -246,8 +246,9 @@ class Rounds:
         finally:
             os.kill(self.world.process(), signal.SIGKILL)
             for child in children:
-                # SQLite's write-ahead log is a mapping in classes C and D, which the kill takes away.
-                child.result(may_end_by=signal.SIGBUS)
+                # SQLite's write-ahead log is a mapping in classes C and D, which the kill takes away. A git that lists a
+                # directory does not end when that is gone.
+                child.result(may_end_by=(signal.SIGBUS, signal.SIGKILL), within=20)
                 # What a program began that has failed.
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(child.pid, signal.SIGKILL)

@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import pickle
+import select
 import signal
 import subprocess
 import sys
@@ -218,11 +219,14 @@ class Child:
             pickle.dump(outcome, file)
         os._exit(0)
 
-    def result(self, may_end_by=None):
+    def result(self, may_end_by=(), within=None):
+        """within: after so many seconds the child and what it began are killed. It has made a session."""
+        if within and not select.select([self.end], [], [], within)[0]:
+            os.killpg(self.pid, signal.SIGKILL)
         with os.fdopen(self.end, "rb") as file:
             bytes_ = file.read()
         _, status = os.waitpid(self.pid, 0)
-        if not bytes_ and os.WIFSIGNALED(status) and os.WTERMSIG(status) == may_end_by:
+        if not bytes_ and os.WIFSIGNALED(status) and os.WTERMSIG(status) in may_end_by:
             return None
         require(bytes_, "a child was ended by", status)
         kind, value = pickle.loads(bytes_)
