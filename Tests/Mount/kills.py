@@ -72,6 +72,10 @@ def records(directory, note):
 
 
 def rows(directory, note):
+    # It is never synced. Without its first page it is a plain file, which is only read, and which a person removes.
+    index = directory / "rows.db-shm"
+    if index.exists() and not any(index.read_bytes()[:4096]):
+        index.unlink()
     base = sqlite3.connect(directory / "rows.db", isolation_level=None, timeout=1)
     if directory.name in "CD":
         base.execute("pragma journal_mode=wal")
@@ -280,7 +284,7 @@ class Rounds:
             work(directory, note)
         except Exception as error:
             if not gone(error, directory):
-                raise
+                raise Failure(name, repr(error), getattr(error, "sqlite_errorname", "")) from error
 
     @property
     def acknowledged_by(self):
