@@ -161,14 +161,6 @@ WORK = (records, rows, saves, shell, commits)
 OF_THE_DISK = (records, rows, saves)
 
 
-def remove_strays(world):
-    """Removes what a git has made where the mount was: with the lock of a reference it makes all directories above anew."""
-    for stray in () if world.is_mounted() else world.mount.iterdir():
-        for path in stray.rglob("*"):
-            require(path.is_dir() or stray / "repository/.git" in path.parents, "the mount point has", path)
-        shutil.rmtree(stray)
-
-
 def notes(world, work, name):
     return world.root / f"home/{work.__name__}-{name}"
 
@@ -258,7 +250,6 @@ class Rounds:
                     os.killpg(child.pid, signal.SIGKILL)
         # The mount point may be a dead one at this moment, or be given back.
         self.world.await_end()
-        remove_strays(self.world)
         if self.disk:
             self.disk.cut(self.choose)
             self.world.unlock()

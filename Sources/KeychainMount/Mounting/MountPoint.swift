@@ -16,8 +16,8 @@ struct MountPoint {
         let given = FilePath.withoutSlashAtEnd(named)
         path = try Self.real(FilePath.directory(of: given)) + "/" + FilePath.name(of: given)
         var (status, statistics) = (stat(), statvfs())
-        // It asks the program of a mount, where stat(2) may not. ECONNABORTED: that program is just ending. The mount may be
-        // given back by its watcher meanwhile.
+        // statvfs(3) asks the program of the mount, and stat(2) may not. ECONNABORTED: that program is just ending. Its
+        // watcher may give the mount back meanwhile, so a refusal here is no error.
         if statvfs(path, &statistics) != 0 && [ENOTCONN, ECONNABORTED].contains(errno) { try? unmount(lazily: true) }
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
             throw KeychainError(.parameter, message: "\(path) is no directory: make one with 'mkdir' first")

@@ -91,18 +91,28 @@ final class Node: Sendable {
 
     private func wake() throws(Refusal) {
         guard let place = place.withLock({ $0 }) else { throw Refusal(ESTALE) }
-        var opened: Int32 = -1
-        let failure = ckeychain_fuse_open_name(place.directory.descriptor, place.name, &opened)
-        guard failure == 0 else { throw Refusal(failure == ENOENT ? ESTALE : failure) }
-        let descriptor = OpenDescriptor(opened)
-        var status = stat()
-        guard fstat(opened, &status) == 0 else { throw .ofSystem() }
+        let (descriptor, status): (OpenDescriptor, stat)
+        do throws(Refusal) {
+            (descriptor, status) = try place.directory.look(place.name)
+        } catch {
+            throw error.number == ENOENT ? Refusal(ESTALE) : error
+        }
         guard FileNumber(status) == number, status.st_mode & S_IFMT == type else { throw Refusal(ESTALE) }
         hold.withLock { hold in
             guard hold.descriptor == nil else { return }
             hold.descriptor = descriptor
             Self.held.add(1, ordering: .relaxed)
         }
+    }
+
+    /// The file of a name in this directory, opened to be named.
+    func look(_ name: UnsafePointer<CChar>) throws(Refusal) -> (OpenDescriptor, stat) {
+        var opened: Int32 = -1
+        try Refusal.require(ckeychain_fuse_open_name(descriptor, name, &opened))
+        let found = OpenDescriptor(opened)
+        var status = stat()
+        guard fstat(opened, &status) == 0 else { throw .ofSystem() }
+        return (found, status)
     }
 
     /// Gives the descriptor up, if it can be had again. A pipe may be in use, which the kernel does not tell.

@@ -18,7 +18,7 @@ extension Volume {
             node = known
         } else {
             let descriptor: OpenDescriptor
-            (descriptor, status) = try look(name, in: directory)
+            (descriptor, status) = try directory.look(name)
             node = nodes.found(descriptor, status)
         }
         node.noteName(name, in: directory)
@@ -40,20 +40,9 @@ extension Volume {
         return nil
     }
 
-    private func look(
-        _ name: UnsafePointer<CChar>, in directory: Node
-    ) throws(Refusal) -> (OpenDescriptor, stat) {
-        var opened: Int32 = -1
-        try Refusal.require(ckeychain_fuse_open_name(directory.descriptor, name, &opened))
-        let descriptor = OpenDescriptor(opened)
-        var status = stat()
-        guard fstat(opened, &status) == 0 else { throw .ofSystem() }
-        return (descriptor, status)
-    }
-
     /// The node that a name means, which the kernel is not told of. `nil` means that there is no regular file.
     private func regularFile(_ name: UnsafePointer<CChar>, in directory: Node) -> Node? {
-        guard let (descriptor, status) = try? look(name, in: directory), status.st_mode & S_IFMT == S_IFREG else {
+        guard let (descriptor, status) = try? directory.look(name), status.st_mode & S_IFMT == S_IFREG else {
             return nil
         }
         let node = nodes.node(FileNumber(status)) ?? Node(0, descriptor, status)
@@ -128,7 +117,7 @@ extension Volume {
             ckeychain_fuse_rename(
                 directory.descriptor, old, target.descriptor, new, arguments.flags))
         for (name, directory) in [(old, directory), (new, target)] {
-            guard let (_, status) = try? look(name, in: directory), let node = nodes.node(FileNumber(status)) else {
+            guard let (_, status) = try? directory.look(name), let node = nodes.node(FileNumber(status)) else {
                 continue
             }
             node.noteName(name, in: directory)
