@@ -95,6 +95,7 @@ import Testing
                 #"65 43 0:40 / /home/a\040b/Vault rw,nosuid shared:1 - fuse.keychain /home/a\040b/.v\134\012 "#
                     + options))
         #expect(one.point == "/home/a b/Vault" && one.source == "/home/a b/.v\\\n")
+        #expect(one.connection == "40")
         #expect(mount("65 43 0:40 / /m rw - fuse.keychain /d rw,user_id=1001") == nil)
         #expect(mount("65 43 0:40 / /m rw - fuse.other /d \(options)") == nil)
         #expect(mount("65 43 0:40 / /m rw - fuse.keychain") == nil)

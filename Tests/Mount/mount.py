@@ -17,6 +17,7 @@ import os
 import pathlib
 import random
 import resource
+import select
 import shutil
 import signal
 import socket
@@ -870,6 +871,39 @@ def killed(world, _):
     world.await_end()
     world.begin()
     same(world.child(lambda: read(world.mount / "A/closed")), b"closed" * 1000)
+
+
+@check("a mount that is killed while the kernel waits for it is given back, and no program waits for ever")
+def killed_at_the_end(world, _):
+    path, ready = world.mount / "C/waited-for", world.root / "home/waited-for"
+    world.child(lambda: write(path, b"x" * 4096))
+    process = world.process()
+    def hold():
+        with open(path, "r+b") as file, mmap.mmap(file.fileno(), 0) as mapping:
+            mapping[:4] = b"work"
+            ready.touch()
+            fails(errno.EIO, mapping.flush)
+    def waiting():
+        """The threads of the mount that wait in the kernel, where a kill does not end them."""
+        return {task for task in os.listdir(f"/proc/{process}/task")
+                if ") D " in pathlib.Path(f"/proc/{process}/task/{task}/stat").read_text()}
+    def waits():
+        before = waiting()
+        time.sleep(0.5)
+        return before & waiting()
+    with open(world.below / "C/waited-for", "rb") as file:
+        # For ten seconds the page cannot be written.
+        fcntl.fcntl(file, 37, struct.pack("hhqqi4x", fcntl.F_RDLCK, os.SEEK_SET, 0, 4096, 0))  # F_OFD_SETLK
+        holder = Child(world, hold)
+        until(ready.exists, "nothing is mapped")
+        os.kill(process, signal.SIGTERM)
+        until(waits, "no thread waits")
+        os.kill(process, signal.SIGKILL)
+        require(select.select([holder.end], [], [], 60)[0], "a program waits for ever")
+        holder.result()
+        until(lambda: not world.is_mounted(), "the mount point stays")
+        world.await_end()
+    world.begin()
 
 
 @check("after a kill of the mount, a private mapping reads on over a lock, as docs/mount.md says")

@@ -27,6 +27,8 @@ struct KeychainMounts {
     let point: String
     /// The directory below.
     let source: String
+    /// The kernel's name of the connection to its program, in /sys/fs/fuse/connections.
+    let connection: String
 
     /// All of them, also those whose programs do not answer any more: proc_pid_mountinfo(5). Asking one could wait for ever.
     static var all: [KeychainMounts] {
@@ -49,6 +51,7 @@ struct KeychainMounts {
         else { return nil }
         point = Self.unescaped(fields[4])
         source = Self.unescaped(fields[dash + 2])
+        connection = String(decoding: fields[2].drop { $0 != UInt8(ascii: ":") }.dropFirst(), as: UTF8.self)
     }
 
     /// Blanks and the like are a backslash and three octal digits there.

@@ -70,18 +70,38 @@ struct MountPoint {
     /// Starts a program that gives the mount point back if this one is killed. fusermount3's own option for that does not, when
     /// the mount has a type of its own.
     ///
+    /// It is called by the thread that ends last.
+    ///
     /// - Returns: The end of a pipe. Closed without ``calmWatcher(_:)``, as by a kill, it wakes the other program.
     func startWatcher() throws(KeychainError) -> OpenDescriptor {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw KeychainError(.notAvailable, message: "there are no more descriptors") }
         _ = fcntl(ends[1], F_SETFD, FD_CLOEXEC)
-        // By then another mount may have the place.
-        let words =
-            #"exec >/dev/null 2>&1; read -r word || stat -f -- "$0" || exec fusermount3 -u -z -q -- "$0""#
-        _ = try ChildProgram.start("/bin/sh", ["-c", words, path], input: ends[0])
+        let connection = KeychainMounts.all.last { $0.point == path }?.connection ?? ""
+        _ = try ChildProgram.start(
+            "/usr/bin/setpriv", ["--pdeathsig", "TERM", "/bin/sh", "-c", Self.watcher, path, connection],
+            input: ends[0])
         close(ends[0])
         return OpenDescriptor(ends[1])
     }
+
+    /// A thread that waits in the kernel for an answer of this program outlives a kill, and keeps the pipe and the connection:
+    /// all others would wait for ever. So the kernel sends SIGTERM too, and the connection is ended if such a thread is left.
+    /// By then another mount may have the place.
+    private static let watcher = #"""
+        exec >/dev/null 2>&1
+        trap : TERM
+        until read -r word; do
+            if timeout 2 cat; then
+                stat -f -- "$0" || exec fusermount3 -u -z -q -- "$0"
+                exit
+            fi
+            if [ "$(cut -d " " -f 3 "/proc/$PPID/stat")" = Z ]; then
+                echo 1 >"/sys/fs/fuse/connections/$1/abort"
+                exec fusermount3 -u -z -q -- "$0"
+            fi
+        done
+        """#
 
     /// Ends the other program: the mount ends as it has to.
     static func calmWatcher(_ watcher: OpenDescriptor) { _ = write(watcher.number, "\n", 1) }
