@@ -1,3 +1,5 @@
+import KeychainCrypto
+import KeychainKeys
 import KeychainTestSupport
 import Testing
 
@@ -125,6 +127,19 @@ struct SecCertificateTests {
     @Test("Data that is no certificate is refused", arguments: ["", "00", "3000", "0500", "3080", "30820000"])
     func noCertificate(hex: String) {
         #expect(SecCertificateCreateWithData(nil, bytes(hex) as CFData) == nil)
+    }
+
+    @Test(
+        "A signature is none by a key whose bytes are none",
+        arguments: [
+            (AsymmetricKey.Kind.rsa, 1024, "818d0030818902", "818d0031818902"), (.ec, 256, "03420004", "03420005"),
+        ])
+    func unreadableKey(kind: AsymmetricKey.Kind, bitCount: Int, from: String, to: String) throws {
+        let key = try AsymmetricKey(generating: kind, bitCount: bitCount)
+        let der = try CertificateRecipe("own", key, by: ("own", key)).der()
+        let certificate = try X509Certificate(der)
+        #expect(certificate.signature.isValid(by: certificate.publicKey))
+        #expect(!certificate.signature.isValid(by: try X509Certificate(changed(der, from: from, to: to)).publicKey))
     }
 
     /// Replaces the one occurrence of some bytes.
