@@ -85,11 +85,9 @@ struct Mount {
             guard (try? point.unmount(lazily: true)) != nil else { exit(1) }
             steps.emptyCache(isOfAll: true, within: .seconds(10))
             _ = ckeychain_sync_all(below.number)
-            MountPoint.calmWatcher(watcher)
             exit(0)
         }
-        try session.run(whenReady)
-        MountPoint.calmWatcher(watcher)
+        try withExtendedLifetime(watcher) { () throws(KeychainError) in try session.run(whenReady) }
         _ = ckeychain_sync_all(below.number)
     }
 

@@ -72,39 +72,44 @@ struct MountPoint {
     ///
     /// It is called by the thread that ends last.
     ///
-    /// - Returns: The end of a pipe. Closed without ``calmWatcher(_:)``, as by a kill, it wakes the other program.
+    /// - Returns: The end of a pipe that this process keeps to its end.
     func startWatcher() throws(KeychainError) -> OpenDescriptor {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw KeychainError(.notAvailable, message: "there are no more descriptors") }
         _ = fcntl(ends[1], F_SETFD, FD_CLOEXEC)
         let connection = KeychainMounts.all.last { $0.point == path }?.connection ?? ""
-        _ = try ChildProgram.start(
-            "/usr/bin/setpriv", ["--pdeathsig", "TERM", "/bin/sh", "-c", Self.watcher, path, connection],
-            input: ends[0])
+        let shell = ["-c", Self.watcher, path, connection]
+        let withSignal = ["--pdeathsig", "USR2", "/bin/sh"] + shell
+        if (try? ChildProgram.start("/usr/bin/setpriv", withSignal, input: ends[0])) == nil {
+            _ = try ChildProgram.start("/bin/sh", shell, input: ends[0])
+        }
         close(ends[0])
         return OpenDescriptor(ends[1])
     }
 
-    /// A thread that waits in the kernel for an answer of this program outlives a kill, and keeps the pipe and the connection:
-    /// all others would wait for ever. So the kernel sends SIGTERM too, and the connection is ended if such a thread is left.
-    /// By then another mount may have the place.
+    /// The pipe ends with this process. But a thread that waits in the kernel for an answer of this program outlives a kill,
+    /// and keeps the pipe and the connection: all programs would wait for ever. So the kernel sends a signal, too, and the
+    /// connection is ended if such a thread is left. Others of the user's mounts may have the place and the number by then.
     private static let watcher = #"""
         exec >/dev/null 2>&1
-        trap : TERM
-        until read -r word; do
-            if timeout 2 cat; then
+        trap "" TERM INT HUP
+        trap : USR2
+        command exec 3>"/sys/fs/fuse/connections/$1/abort"
+        while :; do
+            read -r word
+            if timeout -s KILL 2 cat; then
                 stat -f -- "$0" || exec fusermount3 -u -z -q -- "$0"
                 exit
             fi
-            if [ "$(cut -d " " -f 3 "/proc/$PPID/stat")" = Z ]; then
-                echo 1 >"/sys/fs/fuse/connections/$1/abort"
-                exec fusermount3 -u -z -q -- "$0"
-            fi
+            case $(cut -d " " -f 3 "/proc/$PPID/stat") in
+            Z | "")
+                echo 1 >&3 && stat -f -- "$0" || exec fusermount3 -u -z -q -- "$0"
+                exit
+                ;;
+            esac
+            sleep 1
         done
         """#
-
-    /// Ends the other program: the mount ends as it has to.
-    static func calmWatcher(_ watcher: OpenDescriptor) { _ = write(watcher.number, "\n", 1) }
 
     private static func require(_ failure: Int32, _ action: String) throws(KeychainError) {
         guard failure == 0 else {
