@@ -70,7 +70,7 @@ struct MountPoint {
     /// Starts a program that gives the mount point back if this one is killed. fusermount3's own option for that does not, when
     /// the mount has a type of its own.
     ///
-    /// It is called by the thread that ends last.
+    /// The program's signal comes at the end of the thread that calls this, so that is the one that ends last.
     ///
     /// - Returns: The end of a pipe that this process keeps to its end.
     func startWatcher() throws(KeychainError) -> OpenDescriptor {
@@ -89,7 +89,10 @@ struct MountPoint {
 
     /// The pipe ends with this process. But a thread that waits in the kernel for an answer of this program outlives a kill,
     /// and keeps the pipe and the connection: all programs would wait for ever. So the kernel sends a signal, too, and the
-    /// connection is ended if such a thread is left. Others of the user's mounts may have the place and the number by then.
+    /// connection is ended if such a thread is left.
+    ///
+    /// By then another mount may have the place and the connection's number. So the file that ends the connection is opened
+    /// at the start, and a mount that answers stays.
     private static let watcher = #"""
         exec >/dev/null 2>&1
         trap "" TERM INT HUP
