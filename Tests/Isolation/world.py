@@ -80,7 +80,7 @@ def unused_people(count):
     for process in pathlib.Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             running.add(process.stat().st_uid)
-    people = [Person(entry) for entry in pwd.getpwall() if 0 < entry.pw_uid < 1000 and entry.pw_name != "keychain"
+    people = [Person(entry) for entry in pwd.getpwall() if 0 < entry.pw_uid < 1000 and entry.pw_name != "_keychain"
               and entry.pw_gid not in (0, 65534) and entry.pw_uid not in running]
     if len(people) < count:
         raise Broken(f"{count} accounts without a process are needed, and there are {len(people)}")

@@ -37,7 +37,6 @@ def left(programs, machine, locks, options):
         shutil.copytree(HERE / "machine", folder, ignore=shutil.ignore_patterns("__pycache__"))
         for program in ("keychainctl", "keychain-mount"):
             shutil.copy(programs / program, folder)
-        shutil.copyfile("/usr/bin/fusermount3", folder / "fusermount3")
         (folder / "LOCKS").write_text("yes" if locks else "no")
         (folder / "seed").write_bytes(seed)
         subprocess.run([HERE.parent.parent / "Scripts/test-machine", "run", machine, folder, "--memory", memory,

@@ -11,7 +11,7 @@ package struct DaemonAddress: Sendable, Hashable {
     /// One of these users must be listening there: another user's program would be handed every secret.
     let owners: [uid_t]
     /// The advice how to start it, for a person.
-    let advice: String
+    private(set) var advice: String
 
     init(path: String, owners: [uid_t]) {
         self.path = path
@@ -32,8 +32,15 @@ package struct DaemonAddress: Sendable, Hashable {
         self.path = path
         name = "system"
         // Without an answer of the account database only root's listener is taken.
-        owners = [0] + [try? AccountDatabase.user(named: "keychain")].compactMap { $0 ?? nil }
+        owners = [0] + [try? AccountDatabase.user(named: "_keychain")].compactMap { $0 ?? nil }
         advice = "start it with 'systemctl enable --now keychaind.socket' (as root)"
+    }
+
+    /// An address whose advice names the administrator's file.
+    func named(in file: URL) -> DaemonAddress {
+        var address = self
+        address.advice += ". Programs are led there by \(file.path)"
+        return address
     }
 
     static var ofSystem: DaemonAddress { DaemonAddress(ofSystem: SocketLocation.ofSystem.path) }

@@ -33,7 +33,7 @@ struct MountFileCommand: ParsableCommand {
         let options =
             (foreground ? ["--foreground"] : []) + (store.storeDirectory.map { ["--store", $0] } ?? [])
             + (store.deviceKeyDirectory.map { ["--device-key", $0] } ?? [])
-        try OtherProgram.run("keychain-mount", options + ["--", directory, point], package: "swift-keychain")
+        try OtherProgram.run("keychain-mount", options + ["--", directory, point], package: "keychainctl")
     }
 }
 
