@@ -63,6 +63,10 @@ enum KeychainMountCommand {
         var configuration = KeychainConfiguration()
         configuration.storeDirectory = words.store.map { URL(fileURLWithPath: $0, isDirectory: true) }
         configuration.deviceKeyDirectory = words.deviceKey.map { URL(fileURLWithPath: $0, isDirectory: true) }
+        // Otherwise the first write would be refused, without a word.
+        if case .embedded(let location) = try ChosenHost(configuration) {
+            try PrivateDirectory.requireOwnHome(location.storeDirectory)
+        }
         try Mount(words.directory, at: words.point).serve(ProtectedFiles(configuration), signals: signals) {
             if let report = words.report { leaveTerminal(report) }
         }
@@ -84,7 +88,7 @@ enum KeychainMountCommand {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw KeychainError(.notAvailable, message: "there are no more descriptors") }
         let process = try ChildProgram.start(
-            "/proc/self/exe", ["--foreground", "--report", "3"] + CommandLine.arguments.dropFirst(),
+            OwnProgram.path, ["--foreground", "--report", "3"] + CommandLine.arguments.dropFirst(),
             more: [ends[1]])
         close(ends[1])
         var byte: UInt8 = 0

@@ -26,6 +26,7 @@ package struct FileInspection {
             "host",
         ]
         inspect(store, with: names.map { store.appendingPathComponent($0) })
+        inspectHome(around: store)
         inspectUse(of: store)
         if isEmbedded {
             inspectTurn(at: store)
@@ -42,6 +43,7 @@ package struct FileInspection {
             return
         }
         inspect(location.deviceKeyDirectory, with: [deviceKey])
+        inspectHome(around: location.deviceKeyDirectory)
         inspectPlace(of: location.deviceKeyDirectory, store)
         if StorePresence(location) == .present { requirePresence(of: deviceKey) }
     }
@@ -63,6 +65,11 @@ package struct FileInspection {
                 advice: "check the modes of the directories above it")
         }
         return nil
+    }
+
+    private mutating func inspectHome(around directory: URL) {
+        guard FilePath.exists(directory.path), let home = ForeignDirectory.home(around: directory) else { return }
+        findings.add(.note, home.closedToResident.flaw, advice: home.closedToResident.advice)
     }
 
     private mutating func inspect(_ directory: URL, with files: [URL]) {

@@ -49,8 +49,10 @@ extension StoreFinding {
         }
         return StoreFinding(
             .damage, "the keychain cannot be used (status \(error.code.status)): \(error.message)",
-            advice: "nothing was changed. Mend what the message names and run 'keychainctl doctor' again; if the "
-                + "database itself is damaged, 'keychainctl doctor --repair' saves what can be read" + advice,
+            advice: error.signal == .newerFormat
+                ? "nothing was changed"
+                : "nothing was changed. Mend what the message names and run 'keychainctl doctor' again; if the "
+                    + "database itself is damaged, 'keychainctl doctor --repair' saves what can be read" + advice,
             isRepairable: isRepairable)
     }
 }

@@ -66,6 +66,7 @@ import Testing
             try withTemporaryDirectory { own throws in
                 let outcome = try home.asRoot("printf pw | $K add mail --account me --store '\(own.path)/store'")
                 #expect(outcome.status == 53)
+                #expect(!FileManager.default.fileExists(atPath: own.path + "/store"), "a store is made in part")
                 #expect(outcome.errors.contains("state/keychain is not made"), "\(outcome.errors)")
                 #expect(!FileManager.default.fileExists(atPath: home.tool.home.appendingPathComponent("state").path))
             }
@@ -87,6 +88,51 @@ import Testing
             let repair = try home.asRoot("$K doctor --repair")
             #expect(repair.status == 0, "\(repair.errors)")
             #expect(try home.asRoot("$K get mail").text == "pw")
+        }
+    }
+
+    @Test("A home of root's that its person's group may write to is a home, and a keychain there is given back")
+    func homeOfRoots() throws {
+        try withHome { home throws in
+            try #require(home.tool.shell("chown 0:\(Self.person) $HOME && chmod 775 $HOME").status == 0)
+            let refused = try home.asRoot("printf pw | $K add mail --account me")
+            #expect(refused.status == 53 && refused.errors.contains("the home of ada"), "\(refused.errors)")
+            #expect(try home.asRoot("printf pw | $K add mail --account me --owner root").status == 0)
+            let change = "setpriv --reuid \(Self.person) --regid \(Self.person) --clear-groups"
+            let told = try home.asRoot("\(change) $K find")
+            #expect(told.errors.contains("sudo chown -R \(Self.person) '\(home.tool.store.path)'"))
+            #expect(try home.asRoot("chmod 755 $HOME; $K doctor").text.contains("nothing is wrong"))
+        }
+    }
+
+    @Test("Root is told of a keychain of root's in a person's home, and how the person gets it")
+    func toldToRoot() throws {
+        try withHome { home throws in
+            #expect(try home.asRoot("printf pw | $K add mail --account me --owner root").status == 0)
+            let doctor = try home.asRoot("$K doctor --json")
+            #expect(doctor.status == 0)
+            for directory in [home.tool.store, home.tool.deviceKey] {
+                let above = directory.deletingLastPathComponent().path
+                let way = "sudo chown \(Self.person) '\(above)'; sudo chown -R \(Self.person) '\(directory.path)'"
+                let told = doctor.text.replacing("\\/", with: "/")
+                #expect(told.contains("does not open for ada") && told.contains(way), "\(told)")
+                try #require(home.tool.shell(way.replacing("sudo ", with: "")).status == 0)
+            }
+            #expect(try home.asPerson("get mail").text == "pw")
+        }
+    }
+
+    @Test("Root mounts nothing, and has no daemon listen, where a person's own would be kept out")
+    func mountAndDaemon() throws {
+        try withHome { home throws in
+            let mount = try home.asRoot("mkdir $HOME/v $HOME/m; $K file mount $HOME/v $HOME/m")
+            #expect(mount.errors.contains("the home of ada"), "\(mount.errors)")
+            let run = home.tool.home.appendingPathComponent("run").path
+            try #require(home.tool.shell("mkdir -m 700 '\(run)' && chown \(Self.person) '\(run)'").status == 0)
+            let daemon = try home.asRoot("HOME=/root XDG_RUNTIME_DIR='\(run)' timeout 60 ${K%ctl}d --user")
+            #expect(daemon.status != 124)
+            #expect(daemon.errors.contains("belongs to user \(Self.person)"), "\(daemon.errors)")
+            #expect(!FileManager.default.fileExists(atPath: run + "/keychain"))
         }
     }
 

@@ -118,6 +118,15 @@ private final class SocketFile: Sendable {
     /// - Throws: `.notAvailable` if the directory is a link, another user's, or open to writing by others: they could
     ///   put a socket of their own in this one's place.
     private static func makeDirectory(_ url: URL, _ mode: mode_t) throws(KeychainError) {
+        let parent = url.deletingLastPathComponent().path
+        var information = stat()
+        // The directory of another user's sessions: root's daemon would keep that user's own out.
+        if geteuid() == 0, !FilePath.exists(url.path), stat(parent, &information) == 0, information.st_uid != 0 {
+            throw KeychainError(
+                .notAvailable,
+                message: "the daemon's socket is not made in \(parent), which belongs to user \(information.st_uid): "
+                    + "run keychaind as that user, or name a path with --socket")
+        }
         let isMade = mkdir(url.path, mode) == 0
         // The process's mask takes rights from what it makes.
         if isMade ? chmod(url.path, mode) != 0 : errno != EEXIST {
@@ -125,10 +134,9 @@ private final class SocketFile: Sendable {
             guard number == ENOENT else { throw failure("make", url, number) }
             throw KeychainError(
                 .notAvailable,
-                message: "there is no directory \(url.deletingLastPathComponent().path) for the daemon's socket: set "
+                message: "there is no directory \(parent) for the daemon's socket: set "
                     + "XDG_RUNTIME_DIR, or name a path with --socket")
         }
-        var information = stat()
         guard lstat(url.path, &information) == 0 else { throw failure("look at", url, errno) }
         guard information.st_mode & S_IFMT == S_IFDIR, information.st_uid == geteuid(),
             information.st_mode & 0o022 == 0
@@ -136,7 +144,8 @@ private final class SocketFile: Sendable {
             throw KeychainError(
                 .notAvailable,
                 message: "the daemon's socket cannot be in \(url.path): it must be a directory of this user "
-                    + "(\(geteuid())) to which no other may write")
+                    + "(\(geteuid())) to which no other may write, and belongs to \(information.st_uid). Remove it, or name "
+                    + "a path with --socket")
         }
     }
 

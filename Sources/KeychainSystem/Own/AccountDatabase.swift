@@ -36,25 +36,34 @@ package enum AccountDatabase {
             }
             return names
         }
-        return try (listed ?? []) + users(withFirstGroup: group)
+        return try (listed ?? []) + entries(withFirstGroup: group).map(\.name)
     }
 
     /// getpwent(3) has one place for all threads.
     private static let enumeration = Mutex(())
 
-    private static func users(withFirstGroup group: gid_t) throws(SystemError) -> [String] {
+    /// The accounts whose first group it is. An account that cannot be looked up is left out.
+    static func users(withFirstGroup group: gid_t) -> [uid_t] {
+        (try? entries(withFirstGroup: group).map(\.user)) ?? []
+    }
+
+    private static func entries(
+        withFirstGroup group: gid_t
+    ) throws(SystemError) -> [(name: String, user: uid_t)] {
         try enumeration.withLock { _ throws(SystemError) in
             setpwent()
             defer { endpwent() }
-            var names: [String] = []
+            var found: [(name: String, user: uid_t)] = []
             var hasRoot = false
             while let entry = getpwent() {
-                if entry.pointee.pw_gid == group { names.append(String(cString: entry.pointee.pw_name)) }
+                if entry.pointee.pw_gid == group {
+                    found.append((String(cString: entry.pointee.pw_name), entry.pointee.pw_uid))
+                }
                 hasRoot = hasRoot || entry.pointee.pw_uid == 0
             }
             // A list that could not be read looks like a short one.
             guard hasRoot else { throw SystemError("read the list of accounts", errno) }
-            return names
+            return found
         }
     }
 

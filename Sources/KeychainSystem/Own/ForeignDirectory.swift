@@ -9,9 +9,13 @@ package struct ForeignDirectory {
     private let target: URL
     private let owner: uid_t
 
+    private init(_ url: URL, onTheWayTo target: URL, of owner: uid_t) {
+        (self.url, self.target, self.owner) = (url, target, owner)
+    }
+
     private init?(_ url: URL, onTheWayTo target: URL) {
         guard let owner = Self.owner(of: url), owner != geteuid() else { return nil }
-        (self.url, self.target, self.owner) = (url, target, owner)
+        self.init(url, onTheWayTo: target, of: owner)
     }
 
     private static func owner(of url: URL) -> uid_t? {
@@ -52,17 +56,25 @@ package struct ForeignDirectory {
     /// directories above it, that its own person cannot open. nil: nothing says that it is meant for this user.
     package var wayBack: String? {
         var taken = [url]
-        for parent in Self.above(url) where Self.status(of: taken[0])?.st_uid == 0 { taken.insert(parent, at: 0) }
-        guard taken.count > 1, let own = Self.status(of: taken.removeFirst()), own.st_uid == geteuid(),
+        for parent in Self.above(url)
+        where Self.status(of: taken[0])?.st_uid == 0 && Self.resident(of: taken[0]) == nil {
+            taken.insert(parent, at: 0)
+        }
+        let first = taken.removeFirst()
+        guard !taken.isEmpty, let own = Self.status(of: first),
+            own.st_uid == geteuid() || Self.resident(of: first) == geteuid(),
             // Not what is mounted there.
             taken.allSatisfy({ Self.status(of: $0)?.st_dev == own.st_dev }),
             !target.path.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f })
         else { return nil }
         // The rest is perhaps closed. Only the target has nothing in it but what is ours.
         let parents = Self.above(target).filter { $0.path.count >= taken[0].path.count }
-        let names = parents.reversed().map(Self.quoted).joined(separator: " ")
-        return (names.isEmpty ? "" : "sudo chown \(geteuid()) \(names); ")
-            + "sudo chown -R \(geteuid()) \(Self.quoted(target))"
+        return Self.gift(of: target, below: parents, to: geteuid())
+    }
+
+    private static func gift(of target: URL, below parents: [URL], to user: uid_t) -> String {
+        let names = parents.reversed().map(quoted).joined(separator: " ")
+        return (names.isEmpty ? "" : "sudo chown \(user) \(names); ") + "sudo chown -R \(user) \(quoted(target))"
     }
 
     /// In quotes for a shell, and without a backslash, of which a message shows two.
@@ -80,28 +92,50 @@ package struct ForeignDirectory {
 
     // MARK: Homes
 
-    /// The home of a person in which root would make the missing directory.
-    static func home(around missing: URL) -> ForeignDirectory? {
-        let missing = missing.standardizedFileURL
-        guard geteuid() == 0, !FilePath.exists(missing.path),
-            let nearest = above(missing).first(where: { FilePath.exists($0.path) })?.resolvingSymlinksInPath()
+    /// The home of a person in which root has the directory, or would make it.
+    package static func home(around directory: URL) -> ForeignDirectory? {
+        let directory = directory.standardizedFileURL
+        guard geteuid() == 0,
+            let nearest = ([directory] + above(directory)).first(where: { FilePath.exists($0.path) })
         else { return nil }
-        return ([nearest] + above(nearest)).lazy.compactMap { ForeignDirectory($0, onTheWayTo: missing) }
-            .first(where: \.isHome)
+        let places = [nearest.resolvingSymlinksInPath()] + above(nearest.resolvingSymlinksInPath())
+        return places.lazy.compactMap { place in
+            resident(of: place).map { ForeignDirectory(place, onTheWayTo: directory, of: $0) }
+        }.first
     }
 
-    private var isHome: Bool {
-        guard let home = AccountDatabase.home(of: owner) else { return false }
-        return URL(fileURLWithPath: home).resolvingSymlinksInPath().path == url.path
+    /// The person whose home a directory is: its owner, or if that is root, a user whose first group may write to it.
+    private static func resident(of directory: URL) -> uid_t? {
+        guard let status = status(of: directory) else { return nil }
+        let path = directory.path
+        func isHome(of user: uid_t) -> Bool {
+            guard let home = AccountDatabase.home(of: user) else { return false }
+            return URL(fileURLWithPath: home).resolvingSymlinksInPath().path == path
+        }
+        if status.st_uid != 0 { return isHome(of: status.st_uid) ? status.st_uid : nil }
+        guard status.st_mode & S_IWGRP != 0, status.st_gid != 0 else { return nil }
+        return AccountDatabase.users(withFirstGroup: status.st_gid).first(where: isHome)
     }
+
+    /// A sentence for root about a keychain of root's in the home of a person, and the command that gives it to them.
+    package var closedToResident: (flaw: String, advice: String) {
+        let parents = Self.above(target).filter { parent in
+            parent.path.count > url.path.count && Self.status(of: parent)?.st_uid == 0
+        }
+        return (
+            "\(target.path) is root's, in \(url.path), and does not open for \(resident)",
+            "if a command under sudo has made it, this gives it back: \(Self.gift(of: target, below: parents, to: owner))"
+        )
+    }
+
+    private var resident: String { AccountDatabase.name(of: owner) ?? "#\(owner)" }
 
     var refusalToMakeTarget: KeychainError {
-        let person = AccountDatabase.name(of: owner) ?? "#\(owner)"
-        return KeychainError(
+        KeychainError(
             .notAvailable,
             message:
-                "\(target.path) is not made: it would be root's, in \(url.path), the home of \(person). Run this as that "
-                + "user (sudo -u '\(person)'), or with a keychain of root's own (sudo -H). If it is to be root's and there, "
-                + "make that directory first, or have keychainctl make it with --owner root")
+                "\(target.path) is not made: it would be root's, in \(url.path), the home of \(resident). Run this as that "
+                + "user (sudo -u '\(resident)'), or with a keychain of root's own (sudo -H). If it is to be root's and there, "
+                + "make that directory first; 'keychainctl add --owner root' makes that of a keychain")
     }
 }

@@ -35,6 +35,10 @@ package enum OwnFile {
         let flaw = fstat(file, &information) == 0 ? flaw(of: information, owner) : String(cString: strerror(errno))
         guard let flaw else { return file }
         close(file)
+        let directory = url.deletingLastPathComponent()
+        if information.st_uid != geteuid(), let foreign = ForeignDirectory.onTheWay(to: directory) {
+            throw foreign.error
+        }
         throw refused(url, flaw)
     }
 

@@ -11,9 +11,14 @@ package enum PrivateDirectory {
     package static func create(
         _ url: URL, _ files: any FileSystem, inOthersHomes: Bool
     ) throws(KeychainError) {
-        if !inOthersHomes, let home = ForeignDirectory.home(around: url) { throw home.refusalToMakeTarget }
+        if !inOthersHomes { try requireOwnHome(url) }
         try make(url, files)
         try check(url)
+    }
+
+    /// - Throws: `.notAvailable` if root would make the directory, and the home of another account is around it.
+    package static func requireOwnHome(_ url: URL) throws(KeychainError) {
+        if !FilePath.exists(url.path), let home = ForeignDirectory.home(around: url) { throw home.refusalToMakeTarget }
     }
 
     private static func make(_ url: URL, _ files: any FileSystem) throws(KeychainError) {

@@ -26,6 +26,10 @@ package struct StoreOpener {
         _ signal: ChangeSignal = ChangeSignal()
     ) throws(KeychainError) -> (store: ItemStore, keys: KeyStore, daemonLock: DaemonLock?) {
         do {
+            // Refused before the store is made in part.
+            if !keybagFile.exists, !configuration.mayLieInOthersHomes, configuration.deviceKeyCredential == nil {
+                try PrivateDirectory.requireOwnHome(configuration.deviceKeyDirectory)
+            }
             try PrivateDirectory.create(
                 configuration.storeDirectory, configuration.files, inOthersHomes: configuration.mayLieInOthersHomes)
             let daemonLock = try takePossession()
@@ -191,7 +195,8 @@ package struct StoreOpener {
         var error = KeychainError(.notAvailable, message: "\(database.url.path) \(reason). Nothing was changed")
         switch probe {
         case .foreign, .altered: error.signal = .damage
-        case .absent, .newer, .older, .usable: break
+        case .newer: error.signal = .newerFormat
+        case .absent, .older, .usable: break
         }
         return error
     }
