@@ -211,6 +211,27 @@ import Testing
         }
     }
 
+    @Test("The usual store does not change hands where a variable leads programs to another host")
+    func detour() throws {
+        try withTool { tool in
+            try add(tool, "a")
+            for (target, variable) in [("user", "embedded"), ("embedded", "user")] {
+                if target == "embedded" { try set("user", tool) }
+                var elsewhere = tool
+                elsewhere.variables["KEYCHAIN_HOST"] = variable
+                let before = mark(tool)
+                let outcome = try elsewhere.run("migrate", "--to", target)
+                #expect(outcome.status == 53 && mark(tool) == before)
+                #expect(outcome.errors.contains("KEYCHAIN_HOST leads programs"), "\(outcome.errors)")
+            }
+            var elsewhere = tool
+            elsewhere.variables["KEYCHAIN_HOST"] = "embedded"
+            let other = tool.home.appendingPathComponent("other").path
+            let outcome = try elsewhere.run("migrate", "--to", "user", "--store", other)
+            #expect(outcome.status == 0, "\(outcome.errors)")
+        }
+    }
+
     @Test("Without the daemon a move that was cut short cannot be completed, and that is said")
     func cutAndAbsent() throws {
         try withHomes { tool, _, _, migrate in

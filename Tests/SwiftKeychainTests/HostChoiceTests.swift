@@ -59,6 +59,26 @@ import Testing
         }
     }
 
+    @Test("The advice for a daemon that does not answer names the administrator's file that leads there")
+    func advice() throws {
+        try withTemporaryDirectory { directory in
+            let machine = try Machine(directory)
+            let mark = machine.store.appendingPathComponent("host")
+            for (file, isNamed) in [(mark, false), (machine.machineFile, true)] {
+                try Data("user\n".utf8).write(to: file)
+                let choice = HostChoice(
+                    environment: Environment(variables: machine.variables), machineFile: machine.machineFile, user: 7,
+                    fileGroup: nil)
+                guard case .daemon(let address) = try choice.host(for: machine.configuration) else {
+                    Issue.record("the host is no daemon")
+                    return
+                }
+                #expect(address.advice.contains("systemctl --user start"))
+                #expect(address.advice.contains(machine.machineFile.path) == isNamed)
+            }
+        }
+    }
+
     @Test("Where a program has a group by its file, no other program of its user chooses its host")
     func fileGroup() throws {
         try withTemporaryDirectory { directory in

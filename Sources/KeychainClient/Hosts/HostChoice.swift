@@ -45,7 +45,9 @@ struct HostChoice {
         if let home = environment.variables["KEYCHAIN_HOME"], !home.isEmpty { return try embedded(configuration) }
         if let name = try machineChoice() {
             let host = try KeychainConfiguration.Host(name: name, from: machineFile.path)
-            return try chosen(host, configuration)
+            let chosen = try chosen(host, configuration)
+            if case .daemon(let address) = chosen { return .daemon(address.named(in: machineFile)) }
+            return chosen
         }
         // The secrets of a program with a group of its own are not for a host that its user's other programs choose.
         if fileGroup != nil { return try chosen(.system, configuration) }
@@ -58,13 +60,23 @@ struct HostChoice {
         }
     }
 
+    /// The store whose mark programs go by if they choose nothing.
+    private func usual() throws(KeychainError) -> StoreLocation {
+        var variables = environment.variables
+        variables["KEYCHAIN_HOME"] = nil
+        return try StoreLocation(KeychainConfiguration(), environment: Environment(variables: variables))
+    }
+
+    func isUsual(_ location: StoreLocation) throws(KeychainError) -> Bool {
+        let place = try usual()
+        return place.storeDirectory == location.storeDirectory
+            && place.deviceKeyDirectory == location.deviceKeyDirectory
+    }
+
     /// - Throws: `.notAvailable` for another store than the one whose mark programs go by if they choose nothing.
     func requireUsual(_ location: StoreLocation) throws(KeychainError) {
-        var usual = environment.variables
-        usual["KEYCHAIN_HOME"] = nil
-        let place = try StoreLocation(KeychainConfiguration(), environment: Environment(variables: usual))
-        guard place.storeDirectory == location.storeDirectory, place.deviceKeyDirectory == location.deviceKeyDirectory
-        else {
+        guard try isUsual(location) else {
+            let place = try usual()
             throw KeychainError(
                 .notAvailable,
                 message: "the system's keychaind has one keychain for each user, which goes with the one in "
@@ -106,6 +118,13 @@ struct HostChoice {
 }
 
 extension StoreLocation {
+    /// - Throws: `.notAvailable` if programs would not go by the mark of the usual store. For another one each program says
+    ///   itself where it is.
+    package func requireNoDetour(from host: StoreHost) throws(KeychainError) {
+        guard try HostChoice().isUsual(self), let detour = try HostChoice().detour(from: host) else { return }
+        throw KeychainError(.notAvailable, message: "\(detour). Nothing was changed")
+    }
+
     /// Calls ``HostChoice/requireUsual(_:)``, and then ``HostChoice/detour(from:)``.
     package func detour(from host: StoreHost) throws(KeychainError) -> String? {
         try HostChoice().requireUsual(self)
