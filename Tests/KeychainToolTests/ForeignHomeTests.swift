@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("A device key alone is not made in a person's home either")
+    @Test("A store or a device key alone is not made in a person's home either")
     func deviceKey() throws {
         try withHome { home throws in
             try withTemporaryDirectory { own throws in
@@ -69,6 +69,10 @@ import Testing
                 #expect(!FileManager.default.fileExists(atPath: own.path + "/store"), "a store is made in part")
                 #expect(outcome.errors.contains("state/keychain is not made"), "\(outcome.errors)")
                 #expect(!FileManager.default.fileExists(atPath: home.tool.home.appendingPathComponent("state").path))
+                let store = try home.asRoot("printf pw | $K add mail --account me --device-key '\(own.path)/key'")
+                #expect(store.status == 53)
+                #expect(store.errors.contains("data/keychain is not made"), "\(store.errors)")
+                #expect(try FileManager.default.contentsOfDirectory(atPath: own.path) == [])
             }
         }
     }
