@@ -68,7 +68,10 @@ package struct FileInspection {
     }
 
     private mutating func inspectHome(around directory: URL) {
-        guard FilePath.exists(directory.path), let home = ForeignDirectory.home(around: directory) else { return }
+        var status = stat()
+        guard stat(directory.path, &status) == 0, status.st_uid == geteuid(),
+            let home = ForeignDirectory.home(around: directory)
+        else { return }
         findings.add(.note, home.closedToResident.flaw, advice: home.closedToResident.advice)
     }
 

@@ -216,7 +216,7 @@ extension SystemMigration.Order {
         if isDryRun {
             throw KeychainError(.parameter, message: "nothing is copied on this way: --dry-run has nothing to say")
         }
-        try location.requireNoDetour(from: target)
+        try location.requireNoDetour(from: present, to: target)
         if target == .user {
             try location.handOver(from: present, to: .user)
         } else if let daemon = try daemon(of: location) {

@@ -126,6 +126,27 @@ import Testing
         }
     }
 
+    @Test("Root is told of no keychain but its own, and given no directory above the home to give away")
+    func toldNothingElse() throws {
+        try withHome { home throws in
+            let person = "setpriv --reuid \(Self.person) --regid \(Self.person) --clear-groups"
+            #expect(try home.asRoot("printf pw | \(person) $K add mail --account me").status == 0)
+            try withTemporaryDirectory { own throws in
+                try #require(chmod(own.path, 0o700) == 0)
+                let doctor = try home.asRoot("$K doctor --store '\(own.path)'")
+                #expect(!(doctor.text + doctor.errors).contains("does not open for"), "\(doctor)")
+                // A home that is reached by a link, whose way there is longer.
+                let link = own.appendingPathComponent("a/way/that/is/longer").path
+                try #require(
+                    home.tool.shell("mkdir -p '\(own.path)/a/way/that/is' && ln -s $HOME '\(link)'").status == 0)
+                let words = "--store '\(link)/roots/store' --device-key '\(own.path)'"
+                #expect(try home.asRoot("printf pw | $K add mail --account me --owner root \(words)").status == 0)
+                let told = try home.asRoot("$K doctor \(words) --json").text.replacing("\\/", with: "/")
+                #expect(told.contains("sudo chown \(Self.person) '\(link)/roots'; sudo chown -R"), "\(told)")
+            }
+        }
+    }
+
     @Test("Root mounts nothing, and has no daemon listen, where a person's own would be kept out")
     func mountAndDaemon() throws {
         try withHome { home throws in
@@ -137,6 +158,11 @@ import Testing
             #expect(daemon.status != 124)
             #expect(daemon.errors.contains("belongs to user \(Self.person)"), "\(daemon.errors)")
             #expect(!FileManager.default.fileExists(atPath: run + "/keychain"))
+            // The person's own, which is in use.
+            let making = "mkdir -m 700 '\(run)/keychain' && chown \(Self.person) '\(run)/keychain'"
+            try #require(home.tool.shell(making).status == 0)
+            let other = try home.asRoot("HOME=/root XDG_RUNTIME_DIR='\(run)' timeout 60 ${K%ctl}d --user")
+            #expect(other.errors.contains("run keychaind as that user"), "\(other.errors)")
         }
     }
 

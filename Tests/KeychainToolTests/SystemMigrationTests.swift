@@ -224,8 +224,13 @@ import Testing
                 #expect(outcome.status == 53 && mark(tool) == before)
                 #expect(outcome.errors.contains("KEYCHAIN_HOST leads programs"), "\(outcome.errors)")
             }
+            // Programs that are led elsewhere already lose nothing.
             var elsewhere = tool
+            elsewhere.variables["KEYCHAIN_HOST"] = "system"
+            #expect(try elsewhere.run("migrate", "--to", "embedded", "--quiet").status == 0)
             elsewhere.variables["KEYCHAIN_HOST"] = "embedded"
+            let usual = tool.store.deletingLastPathComponent().path + "/../data/keychain"
+            #expect(try elsewhere.run("migrate", "--to", "user", "--store", usual).status == 53)
             let other = tool.home.appendingPathComponent("other").path
             let outcome = try elsewhere.run("migrate", "--to", "user", "--store", other)
             #expect(outcome.status == 0, "\(outcome.errors)")

@@ -69,8 +69,11 @@ struct HostChoice {
 
     func isUsual(_ location: StoreLocation) throws(KeychainError) -> Bool {
         let place = try usual()
-        return place.storeDirectory == location.storeDirectory
-            && place.deviceKeyDirectory == location.deviceKeyDirectory
+        func areOne(_ one: URL, _ other: URL) -> Bool {
+            one.standardizedFileURL.resolvingSymlinksInPath() == other.standardizedFileURL.resolvingSymlinksInPath()
+        }
+        return areOne(place.storeDirectory, location.storeDirectory)
+            && areOne(place.deviceKeyDirectory, location.deviceKeyDirectory)
     }
 
     /// - Throws: `.notAvailable` for another store than the one whose mark programs go by if they choose nothing.
@@ -118,10 +121,13 @@ struct HostChoice {
 }
 
 extension StoreLocation {
-    /// - Throws: `.notAvailable` if programs would not go by the mark of the usual store. For another one each program says
-    ///   itself where it is.
-    package func requireNoDetour(from host: StoreHost) throws(KeychainError) {
-        guard try HostChoice().isUsual(self), let detour = try HostChoice().detour(from: host) else { return }
+    /// - Throws: `.notAvailable` if programs that find the usual store at its present host would not find it at the next. For
+    ///   another store each program says itself where it is.
+    package func requireNoDetour(from present: StoreHost, to next: StoreHost) throws(KeychainError) {
+        let choice = HostChoice()
+        guard try choice.isUsual(self), try choice.detour(from: present) == nil,
+            let detour = try choice.detour(from: next)
+        else { return }
         throw KeychainError(.notAvailable, message: "\(detour). Nothing was changed")
     }
 

@@ -121,7 +121,8 @@ private final class SocketFile: Sendable {
         let parent = url.deletingLastPathComponent().path
         var information = stat()
         // The directory of another user's sessions: root's daemon would keep that user's own out.
-        if geteuid() == 0, !FilePath.exists(url.path), stat(parent, &information) == 0, information.st_uid != 0 {
+        let isOurs = FilePath.exists(url.path) && lstat(url.path, &information) == 0 && information.st_uid == 0
+        if geteuid() == 0, !isOurs, stat(parent, &information) == 0, information.st_uid != 0 {
             throw KeychainError(
                 .notAvailable,
                 message: "the daemon's socket is not made in \(parent), which belongs to user \(information.st_uid): "
@@ -144,8 +145,8 @@ private final class SocketFile: Sendable {
             throw KeychainError(
                 .notAvailable,
                 message: "the daemon's socket cannot be in \(url.path): it must be a directory of this user "
-                    + "(\(geteuid())) to which no other may write, and belongs to \(information.st_uid). Remove it, or name "
-                    + "a path with --socket")
+                    + "(\(geteuid())) to which no other may write. It belongs to \(information.st_uid), with the mode "
+                    + "\(String(information.st_mode & 0o7777, radix: 8))")
         }
     }
 

@@ -42,22 +42,31 @@ package enum AccountDatabase {
     /// getpwent(3) has one place for all threads.
     private static let enumeration = Mutex(())
 
-    /// The accounts whose first group it is. An account that cannot be looked up is left out.
-    static func users(withFirstGroup group: gid_t) -> [uid_t] {
-        (try? entries(withFirstGroup: group).map(\.user)) ?? []
+    struct Account {
+        let name: String
+        let user: uid_t
+        let home: String
     }
 
-    private static func entries(
-        withFirstGroup group: gid_t
-    ) throws(SystemError) -> [(name: String, user: uid_t)] {
+    /// The accounts whose first group it is.
+    ///
+    /// - Returns: No account if the list cannot be read.
+    static func accounts(withFirstGroup group: gid_t) -> [Account] {
+        (try? entries(withFirstGroup: group)) ?? []
+    }
+
+    private static func entries(withFirstGroup group: gid_t) throws(SystemError) -> [Account] {
         try enumeration.withLock { _ throws(SystemError) in
             setpwent()
             defer { endpwent() }
-            var found: [(name: String, user: uid_t)] = []
+            var found: [Account] = []
             var hasRoot = false
             while let entry = getpwent() {
                 if entry.pointee.pw_gid == group {
-                    found.append((String(cString: entry.pointee.pw_name), entry.pointee.pw_uid))
+                    found.append(
+                        Account(
+                            name: String(cString: entry.pointee.pw_name), user: entry.pointee.pw_uid,
+                            home: String(cString: entry.pointee.pw_dir)))
                 }
                 hasRoot = hasRoot || entry.pointee.pw_uid == 0
             }

@@ -108,19 +108,24 @@ package struct ForeignDirectory {
     private static func resident(of directory: URL) -> uid_t? {
         guard let status = status(of: directory) else { return nil }
         let path = directory.path
-        func isHome(of user: uid_t) -> Bool {
-            guard let home = AccountDatabase.home(of: user) else { return false }
-            return URL(fileURLWithPath: home).resolvingSymlinksInPath().path == path
+        func isHome(_ home: String) -> Bool {
+            URL(fileURLWithPath: home).resolvingSymlinksInPath().path == path
         }
-        if status.st_uid != 0 { return isHome(of: status.st_uid) ? status.st_uid : nil }
+        if status.st_uid != 0 {
+            guard let home = AccountDatabase.home(of: status.st_uid) else { return nil }
+            return isHome(home) ? status.st_uid : nil
+        }
         guard status.st_mode & S_IWGRP != 0, status.st_gid != 0 else { return nil }
-        return AccountDatabase.users(withFirstGroup: status.st_gid).first(where: isHome)
+        // Not each of the homes is looked at: it may be another machine's.
+        return AccountDatabase.accounts(withFirstGroup: status.st_gid).first {
+            URL(fileURLWithPath: $0.home).lastPathComponent == directory.lastPathComponent && isHome($0.home)
+        }?.user
     }
 
     /// A sentence for root about a keychain of root's in the home of a person, and the command that gives it to them.
     package var closedToResident: (flaw: String, advice: String) {
         let parents = Self.above(target).filter { parent in
-            parent.path.count > url.path.count && Self.status(of: parent)?.st_uid == 0
+            parent.resolvingSymlinksInPath().path.hasPrefix(url.path + "/") && Self.status(of: parent)?.st_uid == 0
         }
         return (
             "\(target.path) is root's, in \(url.path), and does not open for \(resident)",
