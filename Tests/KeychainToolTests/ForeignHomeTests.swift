@@ -101,6 +101,16 @@ import Testing
             try #require(home.tool.shell("chown 0:\(Self.person) $HOME && chmod 775 $HOME").status == 0)
             let refused = try home.asRoot("printf pw | $K add mail --account me")
             #expect(refused.status == 53 && refused.errors.contains("the home of ada"), "\(refused.errors)")
+            // By a link of another name, which the account has.
+            let link = home.tool.home.path + "-of-ada"
+            let linked = "ln -s $HOME '\(link)'; sed -i 's|:\(home.tool.home.path):|:\(link):|' \(home.accounts.path)"
+            defer { unlink(link) }
+            try #require(home.tool.shell(linked).status == 0)
+            let there = "HOME='\(link)' XDG_DATA_HOME='\(link)/data'"
+            let other = try home.asRoot("printf pw | \(there) $K add mail --account me")
+            #expect(other.status == 53 && other.errors.contains("the home of ada"), "\(other.errors)")
+            let back = "sed -i 's|:\(link):|:\(home.tool.home.path):|' \(home.accounts.path)"
+            try #require(home.tool.shell(back).status == 0)
             #expect(try home.asRoot("printf pw | $K add mail --account me --owner root").status == 0)
             let change = "setpriv --reuid \(Self.person) --regid \(Self.person) --clear-groups"
             let told = try home.asRoot("\(change) $K find")

@@ -119,6 +119,33 @@ import Testing
         }
     }
 
+    @Test(
+        "The store changes hands unless programs that find it would not find it then",
+        arguments: [
+            ("embedded", "system", StoreHost.embedded, StoreHost.user, "KEYCHAIN_HOST"),
+            ("user", "embedded", .embedded, .user, "host"), ("unix:own", "", .user, .embedded, "KEYCHAIN_HOST"),
+            ("", "user", .user, .embedded, "host"), ("", "system", .user, .embedded, nil),
+            ("user", "", .embedded, .user, nil), ("unix:own", "user", .embedded, .user, nil),
+            ("", "", .user, .embedded, nil),
+        ] as [(String, String, StoreHost, StoreHost, String?)])
+    func handing(variable: String, file: String, present: StoreHost, next: StoreHost, origin: String?) throws {
+        try withTemporaryDirectory { directory in
+            var machine = try Machine(directory)
+            machine.variables["KEYCHAIN_HOST"] = variable.replacing("own", with: userSocket)
+            try Data(file.utf8).write(to: machine.machineFile)
+            let choice = HostChoice(
+                environment: Environment(variables: machine.variables), machineFile: machine.machineFile, user: 7,
+                fileGroup: nil)
+            let said = try choice.detour(from: present, to: next)
+            guard let origin else {
+                #expect(said == nil)
+                return
+            }
+            let start = origin == "host" ? machine.machineFile.path : origin
+            #expect(said?.hasPrefix(start) == true, "\(said ?? "nothing")")
+        }
+    }
+
     @Test("Items are moved only where programs go by the mark: of the usual store, with no other word for the host")
     func markCounts() throws {
         try withTemporaryDirectory { directory in

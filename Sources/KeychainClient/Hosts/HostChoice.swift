@@ -90,13 +90,28 @@ struct HostChoice {
 
     /// Says what leads programs to another host, whatever the mark says; nil: nothing does.
     func detour(from host: StoreHost) throws(KeychainError) -> String? {
-        func detour(_ origin: String, _ word: String?) -> String? {
-            guard let word, !word.isEmpty, word != host.rawValue else { return nil }
-            return
-                "\(origin) leads programs to another keychain (\(word)), where they do not find what is moved: take that away"
-        }
+        try leads().first { $0.word != host.rawValue }.map(detour)
+    }
+
+    /// Says what leads programs to the present host of a store, and not to its next one; nil: nothing does.
+    func detour(from present: StoreHost, to next: StoreHost) throws(KeychainError) -> String? {
+        try leads().first { $0.word == present.rawValue && $0.word != next.rawValue }.map(detour)
+    }
+
+    private func detour(_ lead: (origin: String, word: String)) -> String {
+        "\(lead.origin) leads programs to another keychain (\(lead.word)), where they do not find what is moved: take "
+            + "that away"
+    }
+
+    /// The words that are heard before the mark. The first is heard by programs that have the variable, the second by others.
+    private func leads() throws(KeychainError) -> [(origin: String, word: String)] {
+        let own = (try? SocketLocation.ofUser(environment, user)).map { "unix:" + $0.path }
         let machine = try machineChoice()
-        return detour("KEYCHAIN_HOST", environment.variables["KEYCHAIN_HOST"]) ?? detour(machineFile.path, machine)
+        return [("KEYCHAIN_HOST", environment.variables["KEYCHAIN_HOST"]), (machineFile.path, machine)]
+            .compactMap { origin, word in
+                guard let word, !word.isEmpty else { return nil }
+                return (origin, word == own ? StoreHost.user.rawValue : word)
+            }
     }
 
     private func chosen(
@@ -121,13 +136,11 @@ struct HostChoice {
 }
 
 extension StoreLocation {
-    /// - Throws: `.notAvailable` if programs that find the usual store at its present host would not find it at the next. For
-    ///   another store each program says itself where it is.
+    /// - Throws: `.notAvailable` if programs that find the usual store at its present host would not find it at the next
+    ///   one. For another store each program says itself where it is.
     package func requireNoDetour(from present: StoreHost, to next: StoreHost) throws(KeychainError) {
         let choice = HostChoice()
-        guard try choice.isUsual(self), try choice.detour(from: present) == nil,
-            let detour = try choice.detour(from: next)
-        else { return }
+        guard try choice.isUsual(self), let detour = try choice.detour(from: present, to: next) else { return }
         throw KeychainError(.notAvailable, message: "\(detour). Nothing was changed")
     }
 

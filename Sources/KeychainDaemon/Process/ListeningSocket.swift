@@ -142,11 +142,15 @@ private final class SocketFile: Sendable {
         guard information.st_mode & S_IFMT == S_IFDIR, information.st_uid == geteuid(),
             information.st_mode & 0o022 == 0
         else {
+            let flaw =
+                information.st_mode & S_IFMT == S_IFLNK
+                ? "is a link"
+                : "belongs to \(information.st_uid), with the mode \(String(information.st_mode, radix: 8))"
             throw KeychainError(
                 .notAvailable,
                 message: "the daemon's socket cannot be in \(url.path): it must be a directory of this user "
-                    + "(\(geteuid())) to which no other may write. It belongs to \(information.st_uid), with the mode "
-                    + "\(String(information.st_mode & 0o7777, radix: 8))")
+                    + "(\(geteuid())) to which no other may write, and \(flaw). Change that, or name a path with "
+                    + "--socket")
         }
     }
 

@@ -57,12 +57,12 @@ package struct ForeignDirectory {
     package var wayBack: String? {
         var taken = [url]
         for parent in Self.above(url)
-        where Self.status(of: taken[0])?.st_uid == 0 && Self.resident(of: taken[0]) == nil {
+        where Self.status(of: taken[0])?.st_uid == 0 && Self.resident(of: taken[0], onTheWayTo: target) == nil {
             taken.insert(parent, at: 0)
         }
         let first = taken.removeFirst()
         guard !taken.isEmpty, let own = Self.status(of: first),
-            own.st_uid == geteuid() || Self.resident(of: first) == geteuid(),
+            own.st_uid == geteuid() || Self.resident(of: first, onTheWayTo: target) == geteuid(),
             // Not what is mounted there.
             taken.allSatisfy({ Self.status(of: $0)?.st_dev == own.st_dev }),
             !target.path.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f })
@@ -100,12 +100,12 @@ package struct ForeignDirectory {
         else { return nil }
         let places = [nearest.resolvingSymlinksInPath()] + above(nearest.resolvingSymlinksInPath())
         return places.lazy.compactMap { place in
-            resident(of: place).map { ForeignDirectory(place, onTheWayTo: directory, of: $0) }
+            resident(of: place, onTheWayTo: directory).map { ForeignDirectory(place, onTheWayTo: directory, of: $0) }
         }.first
     }
 
     /// The person whose home a directory is: its owner, or if that is root, a user whose first group may write to it.
-    private static func resident(of directory: URL) -> uid_t? {
+    private static func resident(of directory: URL, onTheWayTo target: URL) -> uid_t? {
         guard let status = status(of: directory) else { return nil }
         let path = directory.path
         func isHome(_ home: String) -> Bool {
@@ -116,9 +116,10 @@ package struct ForeignDirectory {
             return isHome(home) ? status.st_uid : nil
         }
         guard status.st_mode & S_IWGRP != 0, status.st_gid != 0 else { return nil }
-        // Not each of the homes is looked at: it may be another machine's.
-        return AccountDatabase.accounts(withFirstGroup: status.st_gid).first {
-            URL(fileURLWithPath: $0.home).lastPathComponent == directory.lastPathComponent && isHome($0.home)
+        // Not each of the homes is looked at: it may be on another machine.
+        return AccountDatabase.accounts(withFirstGroup: status.st_gid).first { account in
+            let isNamed = URL(fileURLWithPath: account.home).lastPathComponent == directory.lastPathComponent
+            return (isNamed || target.path.hasPrefix(account.home + "/")) && isHome(account.home)
         }?.user
     }
 
