@@ -192,6 +192,12 @@ import Testing
             // As in a container whose home directory comes from outside.
             #expect(try home.tool.run("add", "mail", "--account", "me").status == 0)
             #expect(try home.tool.run("get", "mail").text == "any")
+            // Nor is everything that a person owns a home.
+            try withTemporaryDirectory { other throws in
+                try #require(chown(other.path, uid_t(Self.person), gid_t(Self.person)) == 0)
+                let words = "--store '\(other.path)/store' --device-key '\(other.path)/key'"
+                #expect(try home.asRoot("printf pw | $K add mail --account me \(words)").status == 0)
+            }
         }
     }
 
