@@ -72,7 +72,8 @@ package struct FileInspection {
         guard stat(directory.path, &status) == 0, status.st_uid == geteuid(),
             let home = ForeignDirectory.home(around: directory)
         else { return }
-        findings.add(.note, home.closedToResident.flaw, advice: home.closedToResident.advice)
+        let (flaw, advice) = home.closedToResident
+        findings.add(.note, flaw, advice: advice)
     }
 
     private mutating func inspect(_ directory: URL, with files: [URL]) {

@@ -121,7 +121,7 @@ private final class SocketFile: Sendable {
         let parent = url.deletingLastPathComponent().path
         var information = stat()
         // The directory of another user's sessions: root's daemon would keep that user's own out.
-        let isOurs = FilePath.exists(url.path) && lstat(url.path, &information) == 0 && information.st_uid == 0
+        let isOurs = lstat(url.path, &information) == 0 && information.st_uid == 0
         if geteuid() == 0, !isOurs, stat(parent, &information) == 0, information.st_uid != 0 {
             throw KeychainError(
                 .notAvailable,
@@ -143,9 +143,9 @@ private final class SocketFile: Sendable {
             information.st_mode & 0o022 == 0
         else {
             let flaw =
-                information.st_mode & S_IFMT == S_IFLNK
-                ? "is a link"
-                : "belongs to \(information.st_uid), with the mode \(String(information.st_mode, radix: 8))"
+                information.st_mode & S_IFMT == S_IFDIR
+                ? "belongs to \(information.st_uid), with the mode \(String(information.st_mode & 0o7777, radix: 8))"
+                : OwnFile.flaw(ofType: information.st_mode) ?? "is a file"
             throw KeychainError(
                 .notAvailable,
                 message: "the daemon's socket cannot be in \(url.path): it must be a directory of this user "

@@ -87,8 +87,8 @@ extension Node {
         try body()
     }
 
-    /// Removes the content of the open file. A call may wait for another program, and takes a thread meanwhile. After a
-    /// wait in vain, calls fail at once for ten seconds.
+    /// Removes the content of the open file. A call may wait for another program, and takes a thread meanwhile. If that
+    /// program keeps the file for too long, the call fails, and so do all calls in the next ten seconds, without a wait.
     private func empty() throws(Refusal) {
         guard busyUntil.withLock({ $0 < .now }) else { throw Refusal(EBUSY) }
         do throws(Refusal) {

@@ -129,19 +129,19 @@ package struct ForeignDirectory {
             parent.resolvingSymlinksInPath().path.hasPrefix(url.path + "/") && Self.status(of: parent)?.st_uid == 0
         }
         return (
-            "\(target.path) is root's, in \(url.path), and does not open for \(resident)",
+            "\(target.path) is root's, in \(url.path), and does not open for \(nameOfResident)",
             "if a command under sudo has made it, this gives it back: \(Self.gift(of: target, below: parents, to: owner))"
         )
     }
 
-    private var resident: String { AccountDatabase.name(of: owner) ?? "#\(owner)" }
+    private var nameOfResident: String { AccountDatabase.name(of: owner) ?? "#\(owner)" }
 
     var refusalToMakeTarget: KeychainError {
         KeychainError(
             .notAvailable,
             message:
-                "\(target.path) is not made: it would be root's, in \(url.path), the home of \(resident). Run this as that "
-                + "user (sudo -u '\(resident)'), or with a keychain of root's own (sudo -H). If it is to be root's and there, "
+                "\(target.path) is not made: it would be root's, in \(url.path), the home of \(nameOfResident). Run this as that "
+                + "user (sudo -u '\(nameOfResident)'), or with a keychain of root's own (sudo -H). If it is to be root's and there, "
                 + "make that directory first; 'keychainctl add --owner root' makes that of a keychain")
     }
 }
